@@ -1,0 +1,25 @@
+package agentmaild
+
+import (
+	_ "github.com/emersion/go-imap/v2"
+	_ "github.com/emersion/go-imap/v2/imapclient"
+	_ "github.com/emersion/go-imap/v2/imapserver/imapmemserver"
+	_ "github.com/emersion/go-message/mail"
+	_ "github.com/emersion/go-msgauth/authres"
+	_ "github.com/emersion/go-msgauth/dkim"
+	_ "github.com/emersion/go-sasl"
+	_ "github.com/emersion/go-smtp"
+	_ "github.com/go-jose/go-jose/v4"
+	_ "github.com/go-json-experiment/json"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/miekg/dns"
+	_ "github.com/pelletier/go-toml/v2"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/spf13/cobra"
+	_ "go.etcd.io/bbolt"
+	_ "golang.org/x/net/idna"
+	_ "golang.org/x/net/publicsuffix"
+	_ "golang.org/x/text/currency"
+	_ "pgregory.net/rapid"
+)
