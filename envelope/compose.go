@@ -1,0 +1,189 @@
+package envelope
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"net/mail"
+	"strings"
+	"time"
+)
+
+// Draft is an email to be composed. Text from outside may stand in names,
+// subject and bodies; it cannot start a header field or a part.
+type Draft struct {
+	From, To   mail.Address
+	Subject    string
+	Date       time.Time
+	MessageID  string   // with angle brackets
+	InReplyTo  string   // with angle brackets, or ""
+	References []string // with angle brackets, oldest first; at most 20 are written
+	Extra      []Field  // further fields, values ASCII
+
+	Text, HTML  string
+	Machine     *Attachment // beside the text, in multipart/alternative; its Filename inline
+	Attachments []Attachment
+}
+
+// Attachment is a part in a file's form. Type may carry parameters.
+type Attachment struct {
+	Type     string
+	Filename string // ASCII, chosen here
+	Body     []byte
+}
+
+const (
+	maxReferences = 20
+	maxLine       = 998 // RFC 5322 §2.1.1, without CRLF
+)
+
+// ErrDraft is wrapped by Compose for a draft that cannot be written as a
+// sound email: a header value with control characters or beyond a line.
+var ErrDraft = errors.New("draft cannot be written as an email")
+
+// Compose writes a draft with CRLF line ends. Boundaries are drawn from
+// random, so that no text can hold one. The body begins with its first
+// delimiter and ends with its close delimiter (D23).
+func Compose(d Draft, random io.Reader) ([]byte, error) {
+	w := writer{random: random}
+	w.header(d)
+	switch {
+	case d.Machine == nil && len(d.Attachments) == 0:
+		w.text("text/plain", d.Text)
+	default:
+		w.mixed(d)
+	}
+	return w.buf.Bytes(), w.err
+}
+
+type writer struct {
+	buf    bytes.Buffer
+	random io.Reader
+	err    error // the first
+}
+
+func (w *writer) header(d Draft) {
+	refs := d.References
+	refs = refs[max(0, len(refs)-maxReferences):]
+	w.field("From", d.From.String())
+	w.field("To", d.To.String())
+	w.field("Subject", mime.QEncoding.Encode("utf-8", d.Subject))
+	w.field("Date", d.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 +0000"))
+	w.field("Message-ID", d.MessageID)
+	if d.InReplyTo != "" {
+		w.field("In-Reply-To", d.InReplyTo)
+	}
+	if len(refs) > 0 {
+		w.field("References", strings.Join(refs, " "))
+	}
+	w.field("MIME-Version", "1.0")
+	for _, f := range d.Extra {
+		w.field(f.Name, f.Value)
+	}
+}
+
+// field writes one header field, folded at spaces. Values that could start
+// another field are an error, never mended: they are composed here.
+func (w *writer) field(name, value string) {
+	if strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
+		w.fail("%s holds a character that no header may hold", name)
+		return
+	}
+	line := name + ":"
+	for word := range strings.FieldsSeq(value) {
+		if len(word) > maxLine-2 {
+			w.fail("%s holds a word longer than a line", name)
+			return
+		}
+		if len(line)+1+len(word) > 76 && len(line) > len(name)+1 {
+			w.buf.WriteString(line + "\r\n")
+			line = ""
+		}
+		line += " " + word
+	}
+	w.buf.WriteString(line + "\r\n")
+}
+
+func (w *writer) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf("%w: "+format, append([]any{ErrDraft}, args...)...)
+	}
+}
+
+func (w *writer) mixed(d Draft) {
+	mixed, alternative := w.boundary(), w.boundary()
+	w.multipart("mixed", mixed)
+	w.buf.WriteString("--" + mixed + "\r\n")
+	w.multipart("alternative", alternative)
+	w.delimiter(alternative)
+	w.text("text/plain", d.Text)
+	w.delimiter(alternative)
+	w.text("text/html", d.HTML)
+	if d.Machine != nil {
+		w.delimiter(alternative)
+		w.attachment(*d.Machine, "inline")
+	}
+	w.buf.WriteString("\r\n--" + alternative + "--\r\n")
+	for _, a := range d.Attachments {
+		w.delimiter(mixed)
+		w.attachment(a, "attachment")
+	}
+	w.buf.WriteString("\r\n--" + mixed + "--\r\n")
+}
+
+// multipart writes the Content-Type of a multipart and ends its header. The
+// delimiter that follows brings its own CRLF, except at the very start.
+func (w *writer) multipart(subtype, boundary string) {
+	fmt.Fprintf(&w.buf, "Content-Type: multipart/%s; boundary=\"%s\"\r\n\r\n", subtype, boundary)
+}
+
+func (w *writer) delimiter(boundary string) { w.buf.WriteString("\r\n--" + boundary + "\r\n") }
+
+func (w *writer) boundary() string {
+	var b [18]byte
+	if _, err := io.ReadFull(w.random, b[:]); err != nil {
+		w.fail("no randomness for a boundary: %w", err)
+	}
+	return "=_" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func (w *writer) text(mediaType, text string) {
+	w.buf.WriteString("Content-Type: " + mediaType + "; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n")
+	w.quoted([]byte(text))
+}
+
+func (w *writer) attachment(a Attachment, disposition string) {
+	w.field("Content-Type", a.Type)
+	w.field("Content-Disposition", fmt.Sprintf("%s; filename=%q", disposition, a.Filename))
+	w.buf.WriteString("Content-Transfer-Encoding: quoted-printable\r\n\r\n")
+	w.quoted(a.Body)
+}
+
+// quoted writes quoted-printable. A "From " or a dot at the start of a line
+// is encoded too: mail stores and relays have changed such lines, and a
+// changed byte breaks the signature.
+func (w *writer) quoted(body []byte) {
+	var encoded bytes.Buffer
+	q := quotedprintable.NewWriter(&encoded)
+	if _, err := q.Write(body); err != nil {
+		w.fail("quoted-printable: %w", err)
+	}
+	if err := q.Close(); err != nil {
+		w.fail("quoted-printable: %w", err)
+	}
+	for line := range bytes.Lines(encoded.Bytes()) {
+		switch {
+		case bytes.HasPrefix(line, []byte("From ")):
+			w.buf.WriteString("=46")
+			line = line[1:]
+		case bytes.HasPrefix(line, []byte(".")):
+			w.buf.WriteString("=2E")
+			line = line[1:]
+		}
+		w.buf.Write(line)
+	}
+}
