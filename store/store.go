@@ -1,0 +1,138 @@
+// Package store keeps everything an inbox must remember, in one bbolt file:
+// rows of JSON in tables, each inbox apart from the others. It does not know
+// what the rows mean.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// Version is the schema version this program writes.
+const Version = 1
+
+// What Open refuses, told apart for the operator.
+var (
+	ErrLocked = errors.New("another agentmaild has the store open")
+	ErrNewer  = errors.New("the store was written by a newer agentmaild")
+)
+
+// ErrClosed is returned for work that comes after Close.
+var ErrClosed = errors.New("the store is closed")
+
+var (
+	metaBucket    = []byte("meta")
+	inboxesBucket = []byte("inboxes")
+	versionKey    = []byte("schema")
+)
+
+// maxBatch bounds how many updates share one commit.
+const maxBatch = 256
+
+// Store is an open store. Its methods may be called from any goroutine.
+type Store struct {
+	db    *bbolt.DB
+	calls chan *call
+	quit  chan struct{}
+	done  sync.WaitGroup
+}
+
+// call is one update that waits for a commit.
+type call struct {
+	inbox string
+	fn    func(*Tx) error
+	err   chan error
+}
+
+// Open opens or creates the store at path, mode 0600, and takes its lock. It
+// returns ErrLocked when another process has it for a second, and ErrNewer
+// when the schema version is above Version.
+func Open(path string) (*Store, error) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("opening %s: %w: stop it, or give this one another state_dir", path, ErrLocked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	if err := prepare(db); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
+	}
+	s := &Store{db: db, calls: make(chan *call), quit: make(chan struct{})}
+	s.done.Go(s.commitAll)
+	return s, nil
+}
+
+// prepare checks the schema version, or writes it into a new file. A file
+// that needs nothing is not written to.
+func prepare(db *bbolt.DB) error {
+	var have int
+	err := db.View(func(tx *bbolt.Tx) error {
+		meta := tx.Bucket(metaBucket)
+		if meta == nil {
+			return nil
+		}
+		var err error
+		have, err = strconv.Atoi(string(meta.Get(versionKey)))
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading the schema version: %w", err)
+	case have > Version:
+		return fmt.Errorf("%w (schema %d, this one reads up to %d): use that version, or another state_dir", ErrNewer, have, Version)
+	case have == Version:
+		return nil
+	}
+	return db.Update(func(tx *bbolt.Tx) error {
+		meta, err := tx.CreateBucketIfNotExists(metaBucket)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucketIfNotExists(inboxesBucket); err != nil {
+			return err
+		}
+		return meta.Put(versionKey, strconv.AppendInt(nil, Version, 10))
+	})
+}
+
+// Update runs fn in a read-write transaction on the rows of one inbox and
+// returns when its writes are durable, or with its error and none of them
+// made. Updates of all inboxes run in the order in which they were called;
+// those that wait at one time share a commit. fn must not keep its Tx, and
+// may be run more than once.
+func (s *Store) Update(inbox string, fn func(*Tx) error) error {
+	c := &call{inbox, fn, make(chan error, 1)}
+	select {
+	case s.calls <- c:
+		return <-c.err
+	case <-s.quit:
+		return ErrClosed
+	}
+}
+
+// View runs fn in a read-only transaction on the rows of one inbox.
+func (s *Store) View(inbox string, fn func(*Tx) error) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		return fn(&Tx{root: tx.Bucket(inboxesBucket).Bucket([]byte(inbox))})
+	})
+}
+
+// Close waits for what was begun, then gives the file and its lock back.
+func (s *Store) Close() error {
+	close(s.quit)
+	s.done.Wait()
+	return s.db.Close()
+}
+
+// Backup writes a consistent copy of the whole store to a new file.
+func (s *Store) Backup(path string) error {
+	return s.db.View(func(tx *bbolt.Tx) error { return tx.CopyFile(path, os.FileMode(0o600)) })
+}
