@@ -1,0 +1,141 @@
+package dkim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxHeader bounds the header block, in bytes.
+const maxHeader = 256 << 10
+
+var crlf = []byte("\r\n")
+
+// field is one header field. Its bytes are the sender's own.
+type field struct {
+	name  string // lower case
+	raw   []byte // from the name to the final CRLF, as it stands in the mail
+	value []byte // what follows the colon, without the final CRLF
+}
+
+// message is a mail cut into header fields and body, with what is computed
+// once and used by several signatures.
+type message struct {
+	fields []field          // from the top
+	byName map[string][]int // positions in fields, from the top
+	body   []byte
+	hashes [2]*[sha256.Size]byte // of the body, by canonicalization
+}
+
+// readMessage cuts raw without copying it. It refuses what two readers could
+// cut differently: a bare CR or LF or a NUL in the header, a line that is no
+// field, a header without end. A reader that takes them for line ends sees
+// fields that no signature covers.
+func readMessage(raw []byte) (*message, error) {
+	end := bytes.Index(raw[:min(len(raw), maxHeader)], []byte("\r\n\r\n"))
+	if end < 0 {
+		return nil, fmt.Errorf("the header block has no end within %d bytes", maxHeader)
+	}
+	m := &message{body: raw[end+4:], byName: map[string][]int{}}
+	for rest := raw[:end+2]; len(rest) > 0; {
+		length := fieldLength(rest)
+		f, err := readField(rest[:length])
+		if err != nil {
+			return nil, err
+		}
+		m.byName[f.name] = append(m.byName[f.name], len(m.fields))
+		m.fields = append(m.fields, f)
+		rest = rest[length:]
+	}
+	return m, nil
+}
+
+// fieldLength is the length of the first field of header, with its
+// continuation lines.
+func fieldLength(header []byte) int {
+	length := 0
+	for {
+		length += bytes.Index(header[length:], crlf) + len(crlf)
+		if length == len(header) || !isSpace(header[length]) {
+			return length
+		}
+	}
+}
+
+func readField(raw []byte) (field, error) {
+	if bytes.IndexByte(raw, 0) >= 0 || bareLineEnd(raw) {
+		return field{}, errors.New("the header has a NUL, a bare CR or a bare LF")
+	}
+	name, value, found := bytes.Cut(raw, []byte(":"))
+	// "From :" is From to some readers and unknown to others.
+	if !found || !isFieldName(string(name)) {
+		return field{}, errors.New("the header has a line that is no field")
+	}
+	return field{
+		name:  strings.ToLower(string(name)),
+		raw:   raw,
+		value: value[:len(value)-len(crlf)],
+	}, nil
+}
+
+// isFieldName follows RFC 5322 §2.2: printable ASCII without space and colon.
+func isFieldName(name string) bool {
+	for i := range len(name) {
+		if name[i] <= ' ' || name[i] > '~' || name[i] == ':' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// bareLineEnd finds a CR or LF that is not part of a CRLF.
+func bareLineEnd(text []byte) bool {
+	pairs := bytes.Count(text, crlf)
+	return bytes.Count(text, []byte("\r")) != pairs || bytes.Count(text, []byte("\n")) != pairs
+}
+
+// named returns the positions of the fields of a lower-case name, topmost
+// first.
+func (m *message) named(name string) []int { return m.byName[name] }
+
+// covers tells whether h= names a field at least once, and as often as the
+// mail has it. One more on top would go unsigned.
+func (m *message) covers(names []string, name string) bool {
+	count := 0
+	for _, n := range names {
+		if n == name {
+			count++
+		}
+	}
+	return count >= max(1, len(m.named(name)))
+}
+
+// bodyHash hashes the body, once for each canonicalization.
+func (m *message) bodyHash(c canonicalization) []byte {
+	if m.hashes[c] == nil {
+		sum := c.hashBody(m.body)
+		m.hashes[c] = &sum
+	}
+	return m.hashes[c][:]
+}
+
+// headerHash hashes the fields that h= names and then own, the signature's
+// field with an empty b=.
+func (m *message) headerHash(c canonicalization, names []string, own field) [sha256.Size]byte {
+	var text []byte
+	used := make(map[string]int, len(names))
+	for _, name := range names {
+		// RFC 6376 §5.4.2: a name given again means the next field above; a
+		// name without a field is hashed as nothing.
+		at := m.byName[name]
+		if n := len(at) - used[name]; n > 0 {
+			text = c.appendField(text, m.fields[at[n-1]])
+			used[name]++
+		}
+	}
+	text = c.appendField(text, own)
+	// RFC 6376 §3.7: the signature's own field ends without its CRLF.
+	return sha256.Sum256(text[:len(text)-len(crlf)])
+}
