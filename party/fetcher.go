@@ -99,8 +99,8 @@ func (fl *flight) wait(ctx context.Context) (*Page, error) {
 	}
 }
 
-// holds reports whether the entry answers the question without a fetch. A kid that is on no page may not cost its
-// sender nothing and the host a fetch, so fresh is heard once a minute.
+// holds reports whether the entry answers the question without a fetch. Mail with a made-up kid asks for a fresh page
+// each time, so a page is fetched again once a minute at most.
 func (e *entry) holds(now time.Time, fresh bool) bool {
 	if fresh {
 		return now.Before(e.fetched.Add(minAge))

@@ -62,7 +62,10 @@ func NewKey(dir string, rand io.Reader, now time.Time) (OwnKey, error) {
 	if err := writeNew(filepath.Join(dir, key.Kid+".pem"), pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: der})); err != nil {
 		return OwnKey{}, fmt.Errorf("write a key: %w", err)
 	}
-	return key, syncDir(dir)
+	if err := syncDir(dir); err != nil {
+		return OwnKey{}, err
+	}
+	return key, nil
 }
 
 func publicOf(private ed25519.PrivateKey) ed25519.PublicKey {
