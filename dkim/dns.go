@@ -13,7 +13,7 @@ import (
 )
 
 // udpSize is the answer size offered over UDP, in bytes: the largest that
-// crosses common links in one piece (RFC 9715 §3.1 uses 1 400 at most).
+// crosses common links in one piece (RFC 9715).
 const udpSize = 1232
 
 // maxAliases bounds how many CNAME questions one lookup may cause.

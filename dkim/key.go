@@ -96,7 +96,7 @@ func decodeKey(algorithm string, der []byte) (crypto.PublicKey, error) {
 			return nil, fmt.Errorf("an RSA key of %d bits", bits)
 		}
 		return key, nil
-	case "ed25519": // RFC 8463 §4: the bare 32 bytes
+	case "ed25519": // RFC 8463 §4.2: the bare 32 bytes
 		if len(der) != ed25519.PublicKeySize || smallOrder(der) {
 			return nil, errors.New("p= is no Ed25519 key")
 		}
@@ -106,7 +106,7 @@ func decodeKey(algorithm string, der []byte) (crypto.PublicKey, error) {
 }
 
 // decodeRSA takes both forms in use: SubjectPublicKeyInfo, as in the examples
-// of RFC 6376, and the bare RSAPublicKey of its text (erratum 3017).
+// of RFC 6376, and the bare RSAPublicKey of its text (§3.6.1, p=).
 func decodeRSA(der []byte) (*rsa.PublicKey, error) {
 	if key, err := x509.ParsePKIXPublicKey(der); err == nil {
 		if key, ok := key.(*rsa.PublicKey); ok {
@@ -163,7 +163,7 @@ func (k *publicKey) verify(s *signature, digest [sha256.Size]byte) error {
 }
 
 // KeyRecord is the TXT record to publish for a public key, at
-// selector._domainkey.domain (RFC 6376 §3.6.1, RFC 8463 §4). It is empty for a
+// selector._domainkey.domain (RFC 6376 §3.6.1, RFC 8463 §4.2). It is empty for a
 // key that is neither RSA nor Ed25519.
 func KeyRecord(pub crypto.PublicKey) string {
 	switch key := pub.(type) {
