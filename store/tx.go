@@ -124,6 +124,15 @@ func (tx *Tx) Next(t Table) (string, error) {
 	return Key(n), nil
 }
 
+// Last is the number that Next returned last for a table, 0 for none.
+func (tx *Tx) Last(t Table) uint64 {
+	b := tx.table(t)
+	if b == nil {
+		return 0
+	}
+	return b.Sequence()
+}
+
 // Key writes a number as a key: 16 hex digits, which sort as the numbers do.
 func Key(n uint64) string {
 	var b [8]byte

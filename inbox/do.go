@@ -1,0 +1,304 @@
+package inbox
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
+)
+
+// Action is what the agent or the owner wants sent. Which members are needed
+// depends on Type; those that no action of the type has must be empty.
+type Action struct {
+	Type   intent.Type `json:"type"`
+	To     string      `json:"to,omitempty"`     // ask_quote, propose_times: who is asked, to begin a thread
+	Thread string      `json:"thread,omitempty"` // ask_quote, quote: the thread to go on with
+	Ref    string      `json:"ref,omitempty"`    // accept, decline, cancel: the id of an offer or ask
+
+	Items      []intent.Item `json:"items,omitempty"`
+	WantedBy   string        `json:"wanted_by,omitempty"`
+	Total      *intent.Money `json:"total,omitempty"`
+	DeliveryBy string        `json:"delivery_by,omitempty"`
+	Replaces   string        `json:"replaces,omitempty"` // quote, propose_times: the offer to counter
+	Slots      []intent.Slot `json:"slots,omitempty"`
+	Purpose    string        `json:"purpose,omitempty"`
+	Location   string        `json:"location,omitempty"`
+	Slot       *int          `json:"slot,omitempty"`
+	Reason     string        `json:"reason,omitempty"`
+	Note       string        `json:"note,omitempty"`
+
+	ValidSeconds int64 `json:"valid_seconds,omitempty"` // from now to exp; 0 means seven days
+	Event        string `json:"event,omitempty"`         // the number of the event this answers
+}
+
+// defaultValid is how long a message is valid when the action does not say.
+const defaultValid = 7 * 24 * time.Hour
+
+// ErrAction is wrapped by every refusal of Do that the caller can mend: a
+// member missing, unknown or not allowed, or a thread whose state does not
+// allow the action (which is threads.ErrState too).
+var ErrAction = errors.New("action cannot be done")
+
+func cannot(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrAction, fmt.Errorf(format, args...))
+}
+
+// Done is what came of an action: the message that was put into the outbox.
+type Done struct {
+	ID      string           `json:"id"`
+	Thread  string           `json:"thread"`
+	To      string           `json:"to"`
+	Changes []threads.Effect `json:"changes"`
+}
+
+// Do composes, signs and queues the message of an action, in one transaction
+// with the thread's new state. Errors wrap ErrAction where the caller can
+// mend them.
+func (in *Inbox) Do(a Action) (Done, error) {
+	ids, err := in.newIDs(3)
+	if err != nil {
+		return Done{}, err
+	}
+	nonce := make([]byte, 16)
+	if _, err := io.ReadFull(in.srv.Random, nonce); err != nil {
+		return Done{}, fmt.Errorf("drawing a nonce: %w", err)
+	}
+	var done Done
+	err = in.commit(func(j *judge) error {
+		m := in.message(a)
+		m.ID, m.Thread, m.Nonce = ids[0], ids[1], base64.RawURLEncoding.EncodeToString(nonce)
+		row, err := j.address(a, &m)
+		if err != nil {
+			return err
+		}
+		done, err = j.send(m, row)
+		if err != nil {
+			return err
+		}
+		return j.answered(a.Event)
+	})
+	return done, err
+}
+
+// newIDs draws random UUIDs, version 4 (RFC 9562 §5.4).
+func (in *Inbox) newIDs(n int) ([]string, error) {
+	ids := make([]string, n)
+	for i := range ids {
+		var b [16]byte
+		if _, err := io.ReadFull(in.srv.Random, b[:]); err != nil {
+			return nil, fmt.Errorf("drawing an id: %w", err)
+		}
+		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+		ids[i] = fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	}
+	return ids, nil
+}
+
+// message is the action's message, but for its ids and whom it is for.
+func (in *Inbox) message(a Action) intent.Message {
+	valid := time.Duration(a.ValidSeconds) * time.Second
+	if valid == 0 {
+		valid = defaultValid
+	}
+	now := in.srv.Now()
+	return intent.Message{
+		Context: intent.Context(), Profile: intent.Profile, Type: a.Type,
+		From:      intent.Sender{Address: in.set.Address, Party: in.set.Party, Name: in.set.Sender},
+		ActingFor: intent.ActingFor{OrgName: in.set.OrgName, Contact: in.set.Contact},
+		Agent:     intent.Agent{Name: in.set.AgentName, Kind: in.set.AgentKind},
+		Iat:       now.Unix(), Exp: now.Add(valid).Unix(), Note: a.Note,
+		Items: a.Items, WantedBy: a.WantedBy, Total: a.Total, DeliveryBy: a.DeliveryBy,
+		Slots: a.Slots, Purpose: a.Purpose, Location: a.Location, Replaces: a.Replaces,
+		Ref: a.Ref, Slot: a.Slot, Reason: a.Reason,
+	}
+}
+
+// address finds the thread an action belongs to, and sets whom the message is
+// for and what it answers.
+func (j *judge) address(a Action, m *intent.Message) (*threadRow, error) {
+	row := &threadRow{}
+	switch named := firstOf(a.Ref, a.Replaces); {
+	case named != "":
+		if err := j.threadOf(named, row); err != nil {
+			return nil, err
+		}
+	case a.Thread != "":
+		known, err := j.tx.Get(tableThreads, a.Thread, row)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			return nil, cannot("thread %q is not known here: see `agentmaild threads list`", a.Thread)
+		}
+	case a.Type == intent.AskQuote || a.Type == intent.ProposeTimes:
+		to, err := address.Parse(a.To)
+		if err != nil {
+			return nil, cannot("to: %w", err)
+		}
+		if to == j.in.set.Address {
+			return nil, cannot("to: that is this inbox itself")
+		}
+		m.To.Address = to
+		return row, nil
+	default:
+		return nil, cannot("%s needs the id of an offer or ask, or a thread", a.Type)
+	}
+	m.Thread, m.To.Address = row.ID, row.other(j.in.set.Address)
+	return row, j.answer(a, m, row)
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// threadOf reads the thread in which an offer, an ask or a record stands.
+func (j *judge) threadOf(id string, row *threadRow) error {
+	var named messageRow
+	known, err := j.tx.Get(tableMessages, id, &named)
+	if err != nil {
+		return err
+	}
+	if known && named.Fate == FateHeld {
+		return cannot("message %q waits for your decision: see `agentmaild waiting list`", id)
+	}
+	if known {
+		known, err = j.tx.Get(tableThreads, named.Thread, row)
+	}
+	if err == nil && !known {
+		err = cannot("message %q is not known here: see `agentmaild threads list`", id)
+	}
+	return err
+}
+
+// answer names the message that is answered, and its hash (D2): what ref or
+// replaces names, or the open ask that a quote is for.
+func (j *judge) answer(a Action, m *intent.Message, row *threadRow) error {
+	id := firstOf(a.Ref, a.Replaces)
+	if id == "" && a.Type == intent.Quote {
+		for _, entry := range row.Entries {
+			if entry.Type == intent.AskQuote && entry.State == threads.Open && entry.By == m.To.Address {
+				id = entry.ID
+			}
+		}
+	}
+	if id == "" && len(row.Messages) > 0 {
+		id = row.Messages[len(row.Messages)-1]
+	}
+	var answered messageRow
+	known, err := j.tx.Get(tableMessages, id, &answered)
+	if err != nil {
+		return err
+	}
+	if known {
+		m.InReplyTo, m.Prev = id, answered.Hash
+	}
+	return nil
+}
+
+// send seals and signs a message, takes it through the thread, and puts it
+// and its mail where they stay.
+func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
+	parsed, err := intent.Seal(m)
+	if err != nil {
+		return Done{}, cannot("%w", err)
+	}
+	if parsed.Unknown {
+		return Done{}, cannot("it has members that no %s has", m.Type)
+	}
+	token, err := j.in.sign(parsed.Canonical)
+	if err != nil {
+		return Done{}, err
+	}
+	next, effects, err := threads.Apply(row.Thread, threads.Event{Message: parsed.Message, At: m.Iat})
+	if err != nil {
+		return Done{}, cannot("%w", err)
+	}
+	references, err := j.references(row, m.InReplyTo)
+	if err != nil {
+		return Done{}, err
+	}
+	row.Thread = next
+	if err := j.keepSent(parsed, token, row, effects); err != nil {
+		return Done{}, err
+	}
+	draft, err := parsed.Draft(token, references)
+	if err != nil {
+		return Done{}, err
+	}
+	if err := j.queue(draft, Letter{Thread: m.Thread, ID: m.ID}); err != nil {
+		return Done{}, err
+	}
+	return Done{m.ID, m.Thread, m.To.Address, effects}, nil
+}
+
+// keepSent stores a message of ours and lets go on what waited for it (D45).
+func (j *judge) keepSent(m *intent.Parsed, token string, row *threadRow, effects []threads.Effect) error {
+	signature := Signed
+	if token == "" {
+		signature = MailOnly
+	}
+	row.Messages = append(row.Messages, m.ID)
+	if err := j.putThread(row); err != nil {
+		return err
+	}
+	err := j.tx.Put(tableMessages, m.ID, messageRow{
+		Canonical: string(m.Canonical), Hash: m.Hash, JWS: token,
+		Fate: FateSent, Signature: signature, Thread: m.Thread, At: j.in.srv.Now().Unix(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.event(Event{Kind: KindSent, Result: messageOf(&m.Message), Message: m.Canonical, Changes: effects}, false); err != nil {
+		return err
+	}
+	return j.release(m.ID)
+}
+
+// references lists the Message-IDs of the thread's mails, the answered one
+// last (RFC 5322 §3.6.4).
+func (j *judge) references(row *threadRow, answered string) ([]string, error) {
+	var list []string
+	last := ""
+	for _, id := range row.Messages {
+		m, err := j.stored(id)
+		if err != nil {
+			return nil, err
+		}
+		if id == answered {
+			last = m.MessageID()
+			continue
+		}
+		list = append(list, m.MessageID())
+	}
+	if last != "" {
+		list = append(list, last)
+	}
+	return list, nil
+}
+
+func (j *judge) stored(id string) (*intent.Parsed, error) {
+	return stored(j.tx, id)
+}
+
+func stored(tx *store.Tx, id string) (*intent.Parsed, error) {
+	var row messageRow
+	known, err := tx.Get(tableMessages, id, &row)
+	if err == nil && !known {
+		err = fmt.Errorf("message %s of a thread is not in the store", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return intent.Parse([]byte(row.Canonical))
+}

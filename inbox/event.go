@@ -1,0 +1,105 @@
+package inbox
+
+import (
+	"log/slog"
+
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Event is something that happened to the inbox, as it is told to the owner
+// and to the handler. What the other side wrote stands in Message alone, as
+// data; Proof says what was proven about it.
+type Event struct {
+	Seq    string `json:"seq"`  // sorts in the order in which events happened
+	At     int64  `json:"at"`   // Unix seconds
+	Kind   string `json:"kind"` // received, sent, expired, decided, letter_failed, notice
+	Result        // of a received mail; Thread, ID and Type of others
+	Message jsontext.Value   `json:"message,omitempty"` // in canonical form
+	Proof   Proof            `json:"proof,omitzero"`
+	Changes []threads.Effect `json:"changes,omitempty"`
+}
+
+// The kinds of event.
+const (
+	KindReceived     = "received"
+	KindSent         = "sent"
+	KindExpired      = "expired"
+	KindDecided      = "decided" // by the owner, on a held message
+	KindLetterFailed = "letter_failed"
+	KindNotice       = "notice" // a refused accept was told of (D27)
+)
+
+// keepEvents is how many events are kept.
+const keepEvents = 10000
+
+// received records what became of a mail. The handler is asked about what was
+// accepted.
+func (j *judge) received(p *proven, r Result, effects []threads.Effect) error {
+	e := Event{Kind: KindReceived, Result: r, Proof: p.proof, Changes: effects}
+	if r.Verdict == Accepted || r.Verdict == Held {
+		e.Message = jsontext.Value(p.found.Canonical)
+	}
+	return j.event(e, r.Verdict == Accepted)
+}
+
+// event records an event; ask tells that the handler is to answer it.
+func (j *judge) event(e Event, ask bool) error {
+	seq, err := j.tx.Next(tableEvents)
+	if err != nil {
+		return err
+	}
+	e.Seq, e.At = seq, j.in.srv.Now().Unix()
+	if err := j.tx.Put(tableEvents, seq, e); err != nil {
+		return err
+	}
+	j.events = append(j.events, e)
+	if ask && j.in.set.Handled {
+		return j.tx.Put(tablePending, seq, pendingRow{})
+	}
+	return nil
+}
+
+// log writes one line an event: ids and verdicts, never content.
+func (in *Inbox) log(e Event) {
+	attrs := []any{
+		slog.String("inbox", in.set.Name), slog.String("seq", e.Seq),
+		slog.String("id", e.ID), slog.String("thread", e.Thread), slog.String("type", string(e.Type)),
+	}
+	if e.Kind == KindReceived {
+		attrs = append(attrs, slog.String("verdict", string(e.Verdict)), slog.String("code", string(e.Code)),
+			slog.String("signature", string(e.Signature)), slog.String("domain", e.Proof.Domain), slog.Any("warnings", e.Warnings))
+	}
+	if e.Reason != "" {
+		attrs = append(attrs, slog.String("reason", e.Reason))
+	}
+	in.srv.Log.Info(e.Kind, attrs...)
+}
+
+// Events returns up to limit events after the one of a number ("" for the
+// first kept), and a channel that is closed when there may be more.
+func (in *Inbox) Events(after string, limit int) ([]Event, <-chan struct{}, error) {
+	more := in.events.wait()
+	var events []Event
+	err := in.view(func(tx *store.Tx) error {
+		return tx.Scan(tableEvents, "", after, func(r store.Row) (bool, error) {
+			if r.Key == after {
+				return true, nil
+			}
+			var e Event
+			if err := r.Decode(&e); err != nil {
+				return false, err
+			}
+			events = append(events, e)
+			return len(events) < limit, nil
+		})
+	})
+	return events, more, err
+}
+
+// messageOf names a message in an event that is not about a delivery.
+func messageOf(m *intent.Message) Result {
+	return Result{Type: m.Type, Thread: m.Thread, ID: m.ID}
+}

@@ -1,0 +1,155 @@
+// Package inbox is one agent inbox. A mail changes its state only through
+// Deliver, an action only through Do; either is one transaction of the store.
+// It knows neither IMAP nor SMTP nor HTTP.
+package inbox
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/jws"
+	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/store"
+)
+
+// Unsigned says what a valid message without a checked signature leads to
+// (D20).
+type Unsigned string
+
+// The three settings; the zero value means UnsignedHold.
+const (
+	UnsignedHold   Unsigned = "hold"   // it waits for the owner
+	UnsignedIgnore Unsigned = "ignore" // it is a normal email (D43)
+	UnsignedAllow  Unsigned = "allow"  // it counts like a signed one
+)
+
+// Settings are who the inbox is.
+type Settings struct {
+	Name      string // of the inbox, as configured; keys its rows in the store
+	Address   string // in comparable form (D9)
+	Sender    string // display name of From, may be empty
+	Party     string // public party id, may be empty
+	OrgName   string // acting_for.org_name
+	Contact   string // acting_for.contact
+	AgentName string // agent.name
+	AgentKind string // agent.kind
+
+	Key      ed25519.PrivateKey // signs messages; nil sends them unsigned
+	JKU      string             // address of the party key page
+	Unsigned Unsigned
+	Handled  bool // a handler answers events; without one nothing is pending
+}
+
+// Services are what an inbox uses of the world. Clock and randomness come in
+// here so that the same inputs give the same outputs.
+type Services struct {
+	Store  *store.Store
+	DKIM   *dkim.Checker
+	Keys   *party.Verifier
+	Signer *dkim.Signer // nil where the mail provider signs
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
+}
+
+// Inbox is an open inbox. Its methods may be called from any goroutine.
+type Inbox struct {
+	set Settings
+	srv Services
+
+	letters *signal // something was put into the outbox
+	events  *signal // an event was recorded
+	proving chan struct{}
+}
+
+// Open checks the settings and returns the inbox. Nothing is written.
+func Open(set Settings, srv Services) (*Inbox, error) {
+	for name, value := range map[string]string{"address": set.Address, "contact": set.Contact} {
+		if parsed, err := address.Parse(value); err != nil || parsed != value {
+			return nil, fmt.Errorf("inbox %q: %s %q is not a plain email address", set.Name, name, value)
+		}
+	}
+	switch set.Unsigned {
+	case "":
+		set.Unsigned = UnsignedHold
+	case UnsignedHold, UnsignedIgnore, UnsignedAllow:
+	default:
+		return nil, fmt.Errorf("inbox %q: unsigned is %q, not hold, ignore or allow", set.Name, set.Unsigned)
+	}
+	return &Inbox{
+		set: set, srv: srv,
+		letters: newSignal(), events: newSignal(),
+		proving: make(chan struct{}, maxProving),
+	}, nil
+}
+
+// maxProving bounds how many mails of an inbox are verified at once.
+const maxProving = 8
+
+// Name is the inbox's configured name.
+func (in *Inbox) Name() string { return in.set.Name }
+
+// Address is the inbox's email address.
+func (in *Inbox) Address() string { return in.set.Address }
+
+func (in *Inbox) update(fn func(*store.Tx) error) error {
+	return in.srv.Store.Update(in.set.Name, fn)
+}
+
+func (in *Inbox) view(fn func(*store.Tx) error) error {
+	return in.srv.Store.View(in.set.Name, fn)
+}
+
+// sign makes the compact JWS over canonical bytes, or "" without a key.
+func (in *Inbox) sign(canonical []byte) (string, error) {
+	if in.set.Key == nil {
+		return "", nil
+	}
+	token, err := jws.Sign(in.set.Key, in.set.JKU, jws.TypMessage, canonical)
+	if err != nil {
+		return "", fmt.Errorf("signing a message: %w", err)
+	}
+	return token, nil
+}
+
+// signal wakes whoever waits for something to have happened. It may wake
+// without cause, never fail to.
+type signal struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+func newSignal() *signal { return &signal{ch: make(chan struct{})} }
+
+func (s *signal) fire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.ch)
+	s.ch = make(chan struct{})
+}
+
+// wait is closed at the next fire.
+func (s *signal) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ch
+}
+
+// EventsAfter waits until an event may have been recorded, a time has passed,
+// or ctx ends, and tells whether to look again.
+func (in *Inbox) EventsAfter(ctx context.Context, wait <-chan struct{}, at <-chan time.Time) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wait:
+	case <-at:
+	}
+	return true
+}

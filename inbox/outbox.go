@@ -1,0 +1,201 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"time"
+
+	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/store"
+)
+
+// LetterState is where a mail in the outbox stands.
+type LetterState string
+
+// The states of a letter. Sending is written before anything is dialled: a
+// crash in it leads to the same bytes being sent again.
+const (
+	LetterQueued  LetterState = "queued"
+	LetterSending LetterState = "sending"
+	LetterFailed  LetterState = "failed"
+)
+
+// Letter is a mail of the outbox. Once the mail server has taken it, it
+// leaves the outbox.
+type Letter struct {
+	To        string      `json:"to"`
+	MessageID string      `json:"message_id"` // with angle brackets
+	Thread    string      `json:"thread"`
+	ID        string      `json:"id,omitempty"` // of the message it carries
+	State     LetterState `json:"state"`
+	Queued    int64       `json:"queued"` // Unix seconds
+	Next      int64       `json:"next"`   // when it is tried next
+	Tries     int         `json:"tries"`
+	Error     string      `json:"error,omitempty"` // of the last try
+	Raw       []byte      `json:"raw,omitempty"`
+}
+
+const (
+	firstLetterWait = time.Minute
+	maxLetterWait   = 4 * time.Hour
+	letterLimit     = 3 * 24 * time.Hour // how long a letter is tried
+)
+
+// Transport hands one mail to the mail server. An error that says
+// Temporary() true is tried again, any other is final.
+type Transport interface {
+	Send(ctx context.Context, from, to string, raw []byte) error
+}
+
+// queue signs a draft with DKIM and puts it into the outbox.
+func (j *judge) queue(d envelope.Draft, l Letter) error {
+	now := j.in.srv.Now()
+	raw, err := envelope.Compose(d, j.in.srv.Random)
+	if err != nil {
+		return err
+	}
+	if j.in.srv.Signer != nil {
+		if raw, err = j.in.srv.Signer.Sign(raw, now); err != nil {
+			return fmt.Errorf("signing a mail: %w", err)
+		}
+	}
+	l.To, l.MessageID, l.Raw = d.To.Address, d.MessageID, raw
+	l.State, l.Queued, l.Next = LetterQueued, now.Unix(), now.Unix()
+	key, err := j.tx.Next(tableOutbox)
+	if err != nil {
+		return err
+	}
+	j.queued = true
+	return j.tx.Put(tableOutbox, key, l)
+}
+
+// SendLetters drains the outbox through a transport until ctx ends. Letters
+// to one inbox go in the order in which they were queued; one that must wait
+// does not hold up the others.
+func (in *Inbox) SendLetters(ctx context.Context, t Transport) error {
+	for {
+		more := in.letters.wait()
+		next, err := in.sendDue(ctx, t)
+		if err != nil {
+			in.srv.Log.Error("the outbox cannot be worked", "inbox", in.set.Name, "error", err)
+			next = in.srv.Now().Add(firstLetterWait)
+		}
+		timer := time.NewTimer(max(next.Sub(in.srv.Now()), 0))
+		again := in.EventsAfter(ctx, more, timer.C)
+		timer.Stop()
+		if !again {
+			return ctx.Err()
+		}
+	}
+}
+
+// sendDue tries every letter that is due and returns when the next will be.
+func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
+	for {
+		now := in.srv.Now()
+		key, letter, next, err := in.nextLetter(now.Unix())
+		if err != nil || key == "" {
+			return next, err
+		}
+		letter.State = LetterSending
+		letter.Tries++
+		letter.Next = now.Add(backoff(letter.Tries-1, firstLetterWait, maxLetterWait)).Unix()
+		if err := in.putLetter(key, letter, nil); err != nil {
+			return next, err
+		}
+		sendErr := t.Send(ctx, in.set.Address, letter.To, letter.Raw)
+		if ctx.Err() != nil { // it stays in the state sending, and is sent again
+			return next, ctx.Err()
+		}
+		if err := in.settle(key, letter, sendErr); err != nil {
+			return next, err
+		}
+	}
+}
+
+// nextLetter finds a letter that is due, or when the next one will be.
+func (in *Inbox) nextLetter(now int64) (key string, letter Letter, next time.Time, err error) {
+	next = in.srv.Now().Add(time.Hour)
+	err = in.view(func(tx *store.Tx) error {
+		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+			var l Letter
+			if err := r.Decode(&l); err != nil {
+				return false, err
+			}
+			switch due := time.Unix(l.Next, 0); {
+			case l.State != LetterQueued && l.State != LetterSending:
+			case l.Next <= now:
+				key, letter = r.Key, l
+				return false, nil
+			case due.Before(next):
+				next = due
+			}
+			return true, nil
+		})
+	})
+	return key, letter, next, err
+}
+
+// settle notes how a try ended.
+func (in *Inbox) settle(key string, l Letter, sendErr error) error {
+	now := in.srv.Now()
+	if sendErr == nil {
+		in.srv.Log.Info("letter sent", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries)
+		return in.commit(func(j *judge) error { return j.sent(key, l.ID, now.Unix()) })
+	}
+	l.State, l.Error = LetterFailed, sendErr.Error()
+	temporary := (interface{ Temporary() bool })(nil)
+	if errors.As(sendErr, &temporary) && temporary.Temporary() && now.Sub(time.Unix(l.Queued, 0)) < letterLimit {
+		l.State = LetterQueued
+		in.srv.Log.Warn("letter waits", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries, "error", l.Error)
+		return in.putLetter(key, l, nil)
+	}
+	return in.putLetter(key, l, &Event{Kind: KindLetterFailed, Result: Result{Thread: l.Thread, ID: l.ID, Reason: l.Error}})
+}
+
+// sent takes a letter out of the outbox and notes on its message when the
+// mail server took it.
+func (j *judge) sent(key, id string, at int64) error {
+	if err := j.tx.Delete(tableOutbox, key); err != nil || id == "" {
+		return err
+	}
+	var row messageRow
+	if ok, err := j.tx.Get(tableMessages, id, &row); err != nil || !ok {
+		return err
+	}
+	row.SentAt = at
+	return j.tx.Put(tableMessages, id, row)
+}
+
+func (in *Inbox) putLetter(key string, l Letter, event *Event) error {
+	return in.commit(func(j *judge) error {
+		if event != nil {
+			if err := j.event(*event, false); err != nil {
+				return err
+			}
+		}
+		return j.tx.Put(tableOutbox, key, l)
+	})
+}
+
+// Letters returns the outbox, oldest first, without the mails themselves.
+func (in *Inbox) Letters() (map[string]Letter, error) {
+	letters := map[string]Letter{}
+	err := in.view(func(tx *store.Tx) error {
+		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+			var l Letter
+			err := r.Decode(&l)
+			l.Raw = nil
+			letters[r.Key] = l
+			return true, err
+		})
+	})
+	return letters, err
+}
+
+// own is the inbox as an address of a mail.
+func (in *Inbox) own() mail.Address {
+	return mail.Address{Name: in.set.Sender, Address: in.set.Address}
+}

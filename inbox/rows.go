@@ -1,0 +1,109 @@
+package inbox
+
+import (
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The tables of an inbox and their keys.
+const (
+	tableMessages store.Table = "messages" // message id
+	tableThreads  store.Table = "threads"  // thread id
+	tableNonces   store.Table = "nonces"   // sender, nonce
+	tableForget   store.Table = "forget"   // time, then the key of a nonce
+	tableDue      store.Table = "due"      // time, then a thread id
+	tableWaits    store.Table = "waits"    // id waited for, then the id that waits
+	tableRetries  store.Table = "retries"  // number
+	tableHeld     store.Table = "held"     // message id
+	tableSigns    store.Table = "signs"    // message id
+	tableOutbox   store.Table = "outbox"   // number
+	tableEvents   store.Table = "events"   // number
+	tablePending  store.Table = "pending"  // number of an event
+	tablePosition store.Table = "position" // "mailbox"
+)
+
+// Fate is where a stored message stands.
+type Fate string
+
+// The fates of messages from outside and from here.
+const (
+	FateAccepted Fate = "accepted"
+	FateHeld     Fate = "held"
+	FateParked   Fate = "parked"
+	FateRejected Fate = "rejected" // by the owner
+	FateSent     Fate = "sent"     // from here
+)
+
+// Proof is what was proven about a message, in names and plain words.
+type Proof struct {
+	Domain    string `json:"domain,omitempty"`    // that DKIM passed for
+	Selector  string `json:"selector,omitempty"`  // of that signature
+	Mail      string `json:"mail,omitempty"`      // how the mail was authenticated
+	Signature string `json:"signature,omitempty"` // how the JWS was checked
+	Kid       string `json:"kid,omitempty"`
+	Party     string `json:"party,omitempty"`
+	OrgName   string `json:"org_name,omitempty"` // as its key page has it
+}
+
+// messageRow is a message held here.
+type messageRow struct {
+	Canonical string    `json:"canonical"`
+	Hash      string    `json:"hash"`
+	JWS       string    `json:"jws,omitempty"`
+	Fate      Fate      `json:"fate"`
+	Signature Signature `json:"signature"`
+	Warnings  []string  `json:"warnings,omitempty"`
+	Proof     Proof     `json:"proof,omitzero"`
+	Thread    string    `json:"thread"`
+	At        int64     `json:"at"` // arrival, or when it was sent; Unix seconds
+
+	SentAt    int64     `json:"sent_at,omitempty"` // when the mail server took it, for one from here
+
+	// What a parked message needs to go on.
+	WaitsFor string `json:"waits_for,omitempty"`
+	Retry    bool   `json:"retry,omitempty"` // its signature must be looked at again
+	Unknown  bool   `json:"unknown,omitempty"`
+	AgentOf  bool   `json:"agent_of,omitempty"`
+	Record   string `json:"record,omitempty"`
+}
+
+// threadRow is a thread with what its mails need.
+type threadRow struct {
+	threads.Thread
+	Messages []string `json:"messages"` // ids in the order of their commits
+	Due      int64    `json:"due,omitempty"`
+	Noticed  bool     `json:"noticed,omitempty"` // a late accept was told of (D27)
+}
+
+// other is the address that the thread is with.
+func (t *threadRow) other(own string) string {
+	if t.Parties[0] == own {
+		return t.Parties[1]
+	}
+	return t.Parties[0]
+}
+
+// nonceRow remembers by which message a nonce was used.
+type nonceRow struct {
+	ID        string    `json:"id"`
+	Hash      string    `json:"hash"`
+	Signature Signature `json:"signature,omitempty"`
+}
+
+func (n nonceRow) is(m *intent.Parsed) bool { return n.ID == m.ID && n.Hash == m.Hash }
+
+func nonceKey(m *intent.Parsed) string { return m.From.Address + "\x00" + m.Nonce }
+
+// retryRow is a mail, or the signature of a message, that DNS or a key page
+// could not be reached for.
+type retryRow struct {
+	Raw     []byte `json:"raw,omitempty"`
+	Arrival int64  `json:"arrival,omitempty"` // Unix seconds
+	Next    int64  `json:"next"`
+	Tries   int    `json:"tries"`
+}
+
+// position is opaque here: the mailbox's own note of how far it has read.
+type position = jsontext.Value

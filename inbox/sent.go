@@ -1,0 +1,40 @@
+package inbox
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/threads"
+)
+
+// Sent takes a mail that this inbox sent earlier into the store, as if Do had
+// just sent it: to begin where a suite begins, or where another program left
+// off. Nothing is queued. Errors wrap ErrAction where the mail is none of
+// this inbox, or the thread's state does not allow it.
+func (in *Inbox) Sent(raw []byte, at time.Time) error {
+	mail, err := envelope.Read(raw)
+	if err != nil {
+		return cannot("%w", err)
+	}
+	found, err := intent.Find(mail)
+	if err != nil {
+		return cannot("%w", err)
+	}
+	if found.From.Address != in.set.Address {
+		return cannot("the mail is from %s, not from this inbox", found.From.Address)
+	}
+	return in.commit(func(j *judge) error {
+		row := &threadRow{}
+		if _, err := j.tx.Get(tableThreads, found.Thread, row); err != nil {
+			return err
+		}
+		next, effects, err := threads.Apply(row.Thread, threads.Event{Message: found.Message, At: at.Unix(), Record: recordID(mail, &found.Message)})
+		if err != nil {
+			return fmt.Errorf("a mail sent earlier: %w", cannot("%w", err))
+		}
+		row.Thread = next
+		return j.keepSent(found.Parsed, string(found.JWS), row, effects)
+	})
+}

@@ -1,0 +1,142 @@
+package inbox
+
+import (
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Thread is a thread as the owner sees it.
+type Thread struct {
+	ID       string          `json:"id"`
+	With     string          `json:"with"` // the other side's address
+	Entries  []threads.Entry `json:"entries"`
+	Record   RecordKind      `json:"record,omitempty"`
+	Messages []Message       `json:"messages,omitempty"` // in the order of their commits
+}
+
+// Message is a message of a thread with what was proven about it.
+type Message struct {
+	ID        string         `json:"id"`
+	Type      intent.Type    `json:"type"`
+	From      string         `json:"from"`
+	At        int64          `json:"at"` // arrival or sending, Unix seconds
+	SentAt    int64          `json:"sent_at,omitempty"`
+	Fate      Fate           `json:"fate"`
+	Signature Signature      `json:"signature"`
+	Warnings  []string       `json:"warnings,omitempty"`
+	Proof     Proof          `json:"proof,omitzero"`
+	Hash      string         `json:"hash"`
+	Message   jsontext.Value `json:"message"` // in canonical form; text from outside
+	JWS       string         `json:"jws,omitempty"`
+}
+
+// Threads lists the threads, without their messages, and passes those that
+// fn refuses to go on after.
+func (in *Inbox) Threads() ([]Thread, error) {
+	var list []Thread
+	err := in.view(func(tx *store.Tx) error {
+		return tx.Scan(tableThreads, "", "", func(r store.Row) (bool, error) {
+			var row threadRow
+			if err := r.Decode(&row); err != nil {
+				return false, err
+			}
+			kind, err := recordKind(tx, row.Thread)
+			list = append(list, Thread{ID: row.ID, With: row.other(in.set.Address), Entries: in.asOf(row.Thread).Entries, Record: kind})
+			return true, err
+		})
+	})
+	return list, err
+}
+
+// asOf is the thread as it stands now: what has expired is shown so even
+// where no Tick has written it yet.
+func (in *Inbox) asOf(t threads.Thread) threads.Thread {
+	t, _ = threads.Tick(t, in.srv.Now().Unix())
+	return t
+}
+
+// Thread returns one thread with its messages; ErrAction when it is unknown.
+func (in *Inbox) Thread(id string) (Thread, error) {
+	var t Thread
+	err := in.view(func(tx *store.Tx) error {
+		var row threadRow
+		known, err := tx.Get(tableThreads, id, &row)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return cannot("thread %q is not known here: see `agentmaild threads list`", id)
+		}
+		t = Thread{ID: id, With: row.other(in.set.Address), Entries: in.asOf(row.Thread).Entries}
+		if t.Record, err = recordKind(tx, row.Thread); err != nil {
+			return err
+		}
+		for _, id := range row.Messages {
+			m, err := message(tx, id)
+			if err != nil {
+				return err
+			}
+			t.Messages = append(t.Messages, m)
+		}
+		return nil
+	})
+	return t, err
+}
+
+func message(tx *store.Tx, id string) (Message, error) {
+	var row messageRow
+	if _, err := tx.Get(tableMessages, id, &row); err != nil {
+		return Message{}, err
+	}
+	m, err := intent.Parse([]byte(row.Canonical))
+	if err != nil {
+		return Message{}, err
+	}
+	return Message{
+		ID: id, Type: m.Type, From: m.From.Address, At: row.At, SentAt: row.SentAt, Fate: row.Fate,
+		Signature: row.Signature, Warnings: row.Warnings, Proof: row.Proof, Hash: row.Hash,
+		Message: jsontext.Value(row.Canonical), JWS: row.JWS,
+	}, nil
+}
+
+// RecordKind is the kind of agreement record that an agreement has (D31).
+type RecordKind string
+
+// The kinds; "" where nothing was agreed, or this side signed nothing that a
+// record could rest on.
+const (
+	TwoSignatures RecordKind = "two_signatures"
+	OurSignature  RecordKind = "our_signature"
+)
+
+// recordKind is the kind of record of the last agreement of a thread.
+func recordKind(tx *store.Tx, t threads.Thread) (RecordKind, error) {
+	for i := len(t.Entries) - 1; i >= 0; i-- {
+		if t.Entries[i].Accept == "" {
+			continue
+		}
+		var ours, theirs bool
+		for _, id := range []string{t.Entries[i].ID, t.Entries[i].Accept} {
+			var row messageRow
+			if _, err := tx.Get(tableMessages, id, &row); err != nil {
+				return "", err
+			}
+			signed := row.Signature == Signed
+			if row.Fate == FateSent {
+				ours = signed
+			} else {
+				theirs = signed
+			}
+		}
+		switch {
+		case ours && theirs:
+			return TwoSignatures, nil
+		case ours:
+			return OurSignature, nil
+		}
+		return "", nil
+	}
+	return "", nil
+}

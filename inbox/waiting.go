@@ -1,0 +1,277 @@
+package inbox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pendingRow is an event that the handler has not answered.
+type pendingRow struct {
+	Tries int    `json:"tries"`
+	Next  int64  `json:"next"` // when the handler is asked again, Unix seconds
+	Error string `json:"error,omitempty"`
+}
+
+// Waiting is one thing that waits for the owner.
+type Waiting struct {
+	Key     string         `json:"key"`  // what approve and refuse take
+	Kind    string         `json:"kind"` // message, event or letter
+	At      int64          `json:"at"`   // Unix seconds
+	Reason  string         `json:"reason"`
+	Thread  string         `json:"thread,omitempty"`
+	Message jsontext.Value `json:"message,omitempty"` // text from outside
+	Proof   Proof          `json:"proof,omitzero"`
+}
+
+// Keys of what waits and is no message.
+const (
+	eventPrefix  = "event-"
+	letterPrefix = "letter-"
+)
+
+// Waiting lists what waits: messages that are held, events that the handler
+// failed on, and letters that could not be sent.
+func (in *Inbox) Waiting() ([]Waiting, error) {
+	var list []Waiting
+	err := in.view(func(tx *store.Tx) error {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, failedLetters} {
+			if err := part(tx, &list); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+func heldMessages(tx *store.Tx, list *[]Waiting) error {
+	return tx.Scan(tableHeld, "", "", func(r store.Row) (bool, error) {
+		var m messageRow
+		known, err := tx.Get(tableMessages, r.Key, &m)
+		if err != nil || !known {
+			return err == nil, err
+		}
+		reason := "not signed"
+		switch m.Signature {
+		case Unchecked:
+			reason = "the signature could not be checked: " + m.Proof.Signature
+		case Signed:
+			reason = "warnings: " + strings.Join(m.Warnings, ", ")
+		}
+		*list = append(*list, Waiting{r.Key, "message", m.At, reason, m.Thread, jsontext.Value(m.Canonical), m.Proof})
+		return true, nil
+	})
+}
+
+func failedEvents(tx *store.Tx, list *[]Waiting) error {
+	return tx.Scan(tablePending, "", "", func(r store.Row) (bool, error) {
+		var row pendingRow
+		if err := r.Decode(&row); err != nil {
+			return false, err
+		}
+		if row.Error == "" {
+			return true, nil
+		}
+		var e Event
+		if _, err := tx.Get(tableEvents, r.Key, &e); err != nil {
+			return false, err
+		}
+		reason := fmt.Sprintf("the handler failed %d times: %s", row.Tries, row.Error)
+		*list = append(*list, Waiting{eventPrefix + r.Key, "event", e.At, reason, e.Thread, e.Message, e.Proof})
+		return true, nil
+	})
+}
+
+func failedLetters(tx *store.Tx, list *[]Waiting) error {
+	return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+		var l Letter
+		if err := r.Decode(&l); err != nil {
+			return false, err
+		}
+		if l.State == LetterFailed {
+			reason := "the mail to " + l.To + " could not be sent: " + l.Error
+			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Reason: reason, Thread: l.Thread})
+		}
+		return true, nil
+	})
+}
+
+// Approve lets what waits go on: a held message counts as if it had been
+// signed, the handler is asked again, a letter is sent again.
+func (in *Inbox) Approve(key string) error {
+	return in.commit(func(j *judge) error {
+		if seq, ok := strings.CutPrefix(key, eventPrefix); ok {
+			return j.pending(seq, func() error { return j.tx.Put(tablePending, seq, pendingRow{}) })
+		}
+		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
+			return j.failedLetter(seq, func(l Letter) error {
+				now := j.in.srv.Now().Unix()
+				l.State, l.Queued, l.Next, l.Tries = LetterQueued, now, now, 0
+				j.queued = true
+				return j.tx.Put(tableOutbox, seq, l)
+			})
+		}
+		return j.approve(key)
+	})
+}
+
+// Refuse ends what waits: a held message is rejected (its sender is told
+// nothing), an event is left unanswered, a letter is given up.
+func (in *Inbox) Refuse(key string) error {
+	return in.commit(func(j *judge) error {
+		if seq, ok := strings.CutPrefix(key, eventPrefix); ok {
+			return j.pending(seq, func() error { return j.tx.Delete(tablePending, seq) })
+		}
+		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
+			return j.failedLetter(seq, func(Letter) error { return j.tx.Delete(tableOutbox, seq) })
+		}
+		row, err := j.held(key)
+		if err != nil {
+			return err
+		}
+		row.Fate = FateRejected
+		if err := j.tx.Put(tableMessages, key, row); err != nil {
+			return err
+		}
+		if err := j.tx.Delete(tableHeld, key); err != nil {
+			return err
+		}
+		return j.event(Event{Kind: KindDecided, Result: Result{Verdict: Refused, Thread: row.Thread, ID: key, Reason: "refused by the owner"}}, false)
+	})
+}
+
+func (j *judge) pending(seq string, then func() error) error {
+	var row pendingRow
+	known, err := j.tx.Get(tablePending, seq, &row)
+	if err == nil && !known {
+		err = cannot("nothing waits under %q: see `agentmaild waiting list`", eventPrefix+seq)
+	}
+	if err != nil {
+		return err
+	}
+	j.events = append(j.events, Event{Kind: KindDecided, Seq: seq}) // wakes the handler
+	return then()
+}
+
+func (j *judge) failedLetter(seq string, then func(Letter) error) error {
+	var l Letter
+	known, err := j.tx.Get(tableOutbox, seq, &l)
+	if err == nil && (!known || l.State != LetterFailed) {
+		err = cannot("no letter waits under %q: see `agentmaild waiting list`", letterPrefix+seq)
+	}
+	if err != nil {
+		return err
+	}
+	return then(l)
+}
+
+func (j *judge) held(id string) (messageRow, error) {
+	var row messageRow
+	known, err := j.tx.Get(tableMessages, id, &row)
+	if err == nil && (!known || row.Fate != FateHeld) {
+		err = cannot("no message waits under %q: see `agentmaild waiting list`", id)
+	}
+	return row, err
+}
+
+// approve takes a held message through its thread, as the thread stands now.
+func (j *judge) approve(id string) error {
+	row, err := j.held(id)
+	if err != nil {
+		return err
+	}
+	p, err := row.proven()
+	if err != nil {
+		return err
+	}
+	now := j.in.srv.Now().Unix()
+	var thread threadRow
+	if _, err := j.tx.Get(tableThreads, row.Thread, &thread); err != nil {
+		return err
+	}
+	next, effects, err := threads.Apply(thread.Thread, threads.Event{Message: p.found.Message, At: max(row.At, now), Record: row.Record})
+	if err != nil {
+		return cannot("%w", err)
+	}
+	thread.Thread = next
+	thread.Messages = append(thread.Messages, id)
+	if err := j.putThread(&thread); err != nil {
+		return err
+	}
+	if err := j.put(p, FateAccepted, ""); err != nil {
+		return err
+	}
+	e := Event{Kind: KindDecided, Result: p.named(Result{Verdict: Accepted, Reason: "approved by the owner"}), Proof: p.proof, Message: jsontext.Value(p.found.Canonical), Changes: effects}
+	return j.event(e, true)
+}
+
+// Pending returns the oldest event that the handler is to be asked about by
+// now; without one, the time at which the next must be asked about, and a
+// channel that is closed when there may be one before.
+func (in *Inbox) Pending() (*Event, time.Time, <-chan struct{}, error) {
+	more := in.events.wait()
+	now := in.srv.Now()
+	next := now.Add(time.Hour)
+	var event *Event
+	err := in.view(func(tx *store.Tx) error {
+		return tx.Scan(tablePending, "", "", func(r store.Row) (bool, error) {
+			var row pendingRow
+			if err := r.Decode(&row); err != nil {
+				return false, err
+			}
+			if at := time.Unix(row.Next, 0); at.After(now) {
+				if at.Before(next) {
+					next = at
+				}
+				return true, nil
+			}
+			event = &Event{}
+			_, err := tx.Get(tableEvents, r.Key, event)
+			return false, err
+		})
+	})
+	return event, next, more, err
+}
+
+// HandlerFailed leaves an event pending, to be asked about again after a time
+// that grows from a minute to an hour.
+func (in *Inbox) HandlerFailed(seq, problem string) error {
+	return in.commit(func(j *judge) error {
+		var row pendingRow
+		if known, err := j.tx.Get(tablePending, seq, &row); err != nil || !known {
+			return err
+		}
+		row.Error = problem
+		row.Next = j.in.srv.Now().Add(backoff(row.Tries, time.Minute, time.Hour)).Unix()
+		row.Tries++
+		return j.tx.Put(tablePending, seq, row)
+	})
+}
+
+// HandlerDone notes that the handler wants nothing done about an event. Do
+// notes it itself for an action that names the event.
+func (in *Inbox) HandlerDone(seq string) error {
+	return in.commit(func(j *judge) error { return j.answered(seq) })
+}
+
+// answered takes an event off what is pending. An action that answers an
+// event which is not pending would be a second answer, and is refused.
+func (j *judge) answered(seq string) error {
+	if seq == "" {
+		return nil
+	}
+	var row pendingRow
+	known, err := j.tx.Get(tablePending, seq, &row)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return cannot("event %s is not pending: it was answered before", seq)
+	}
+	return j.tx.Delete(tablePending, seq)
+}
