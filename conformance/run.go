@@ -1,0 +1,269 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/store"
+)
+
+// Outcome is how a case went: Step, Expected and Got speak of the first
+// difference.
+type Outcome struct {
+	Suite    string `json:"suite"`
+	Case     string `json:"case"`
+	OK       bool   `json:"ok"`
+	Step     string `json:"step,omitempty"`
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+}
+
+// Run runs the suite's cases, or the one named, and reports each. The error
+// is not nil where the suite itself cannot be run; it wraps ErrSuite.
+func (s *Suite) Run(ctx context.Context, only string, report func(Outcome)) error {
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		if only != "" && c.Name != only {
+			continue
+		}
+		diff, err := s.run(ctx, c)
+		if err != nil {
+			return fmt.Errorf("case %s: %w", c.Name, err)
+		}
+		o := Outcome{Suite: s.Dir, Case: c.Name, OK: diff == nil}
+		if diff != nil {
+			o.Step, o.Expected, o.Got = diff.step, diff.expected, diff.got
+		}
+		report(o)
+	}
+	return nil
+}
+
+// difference is where a case went another way.
+type difference struct{ step, expected, got string }
+
+// story is a case that is being told.
+type story struct {
+	suite *Suite
+	path  string // of the store
+	store *store.Store
+	inbox *inbox.Inbox
+	now   time.Time
+}
+
+func (s *Suite) run(ctx context.Context, c *Case) (diff *difference, err error) {
+	dir, err := os.MkdirTemp("", "agentmaild-conformance-")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSuite, err)
+	}
+	defer os.RemoveAll(dir)
+	t := &story{suite: s, path: filepath.Join(dir, "store.db")}
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.store.Close()) }()
+	for i, step := range c.Steps {
+		d, err := t.step(ctx, step)
+		if err != nil {
+			return nil, fmt.Errorf("step %d: %w", i+1, err)
+		}
+		if d != nil {
+			d.step = fmt.Sprintf("%d %s", i+1, d.step)
+			return d, nil
+		}
+	}
+	return t.final(c.Final)
+}
+
+// open opens the store and the inbox on it.
+func (t *story) open() error {
+	s := t.suite
+	settings := inbox.Settings{
+		Name: "suite", Address: s.Inbox.Address, Party: s.Inbox.Party, OrgName: s.Inbox.OrgName, Contact: s.Inbox.Contact,
+		AgentName: "suite", AgentKind: "api", JKU: s.Inbox.JKU, Unsigned: s.Inbox.Unsigned,
+	}
+	checker, err := s.checker()
+	if err != nil {
+		return err
+	}
+	if s.Inbox.SigningKey != nil {
+		if settings.Key, err = s.Inbox.SigningKey.private(); err != nil {
+			return err
+		}
+	}
+	if t.store, err = store.Open(t.path); err != nil {
+		return fmt.Errorf("%w: %w", ErrSuite, err)
+	}
+	t.inbox, err = inbox.Open(settings, inbox.Services{
+		Store: t.store, DKIM: checker,
+		Keys: &party.Verifier{Trust: party.Trust{Hosts: s.TrustedHosts}, Pages: s, TXT: s.names()},
+		Now:  func() time.Time { return t.now }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", ErrSuite, err), t.store.Close())
+	}
+	return nil
+}
+
+func (s *Suite) checker() (*dkim.Checker, error) {
+	auth := s.Inbox.Auth
+	c := &dkim.Checker{Resolver: s.names(), AuthservID: auth.AuthservID}
+	switch auth.Mode {
+	case "", "verify":
+		c.Mode = dkim.Verify
+	case "authres":
+		c.Mode = dkim.AuthRes
+	default:
+		return nil, fmt.Errorf("%w: auth: %q is no mode", ErrSuite, auth.Mode)
+	}
+	switch auth.Trust {
+	case "", "topmost":
+	case "all":
+		c.TrustAll = true // D53
+	default:
+		return nil, fmt.Errorf("%w: auth: %q is no trust", ErrSuite, auth.Trust)
+	}
+	switch auth.Alignment {
+	case "", "relaxed":
+	case "strict":
+		c.Strict = true // D21
+	default:
+		return nil, fmt.Errorf("%w: auth: %q is no alignment", ErrSuite, auth.Alignment)
+	}
+	return c, nil
+}
+
+func (t *story) step(ctx context.Context, step Step) (*difference, error) {
+	if !step.At.IsZero() {
+		t.now = step.At
+	}
+	switch {
+	case step.Restart:
+		if err := t.store.Close(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrSuite, err)
+		}
+		return nil, t.open()
+	case step.Tick:
+		return nil, t.inbox.Tick(ctx)
+	case step.Sent != "":
+		raw, err := t.suite.read(step.Sent)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.inbox.Sent(raw, step.At); err != nil {
+			return &difference{"sent " + step.Sent, "taken into the store", err.Error()}, nil
+		}
+		return nil, nil
+	default:
+		return t.deliver(ctx, step)
+	}
+}
+
+func (t *story) deliver(ctx context.Context, step Step) (*difference, error) {
+	raw, err := t.suite.read(step.Deliver)
+	if err != nil {
+		return nil, err
+	}
+	results, err := t.inbox.Deliver(ctx, []inbox.Mail{{Raw: raw, Arrival: step.At}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if step.Expect == nil {
+		return nil, nil
+	}
+	if d := step.Expect.compare(results[0]); d != nil {
+		d.step = "deliver " + step.Deliver
+		if results[0].Reason != "" {
+			d.got += " (" + results[0].Reason + ")"
+		}
+		return d, nil
+	}
+	return nil, nil
+}
+
+// compare returns the first member that differs.
+func (e *Expect) compare(r inbox.Result) *difference {
+	for _, m := range []struct {
+		name string
+		want *string
+		got  string
+	}{
+		{"verdict", e.Verdict, string(r.Verdict)}, {"code", e.Code, string(r.Code)}, {"signature", e.Signature, string(r.Signature)},
+		{"type", e.Type, string(r.Type)}, {"thread", e.Thread, r.Thread}, {"id", e.ID, r.ID},
+	} {
+		if m.want != nil && *m.want != m.got {
+			got := m.got
+			if m.name == "verdict" && r.Code != "" {
+				got += "/" + string(r.Code)
+			}
+			return &difference{"", m.name + " " + *m.want, m.name + " " + got}
+		}
+	}
+	if e.Warnings == nil {
+		return nil
+	}
+	want, got := slices.Sorted(slices.Values(*e.Warnings)), slices.Sorted(slices.Values(r.Warnings))
+	if !slices.Equal(want, got) {
+		return &difference{"", fmt.Sprint("warnings ", want), fmt.Sprint("warnings ", got)}
+	}
+	return nil
+}
+
+// final compares the states after the last step.
+func (t *story) final(f Final) (*difference, error) {
+	list, err := t.inbox.Threads()
+	if err != nil {
+		return nil, err
+	}
+	states, records := map[string]string{}, map[string]string{}
+	for _, thread := range list {
+		records[thread.ID] = string(thread.Record)
+		for _, entry := range thread.Entries {
+			states[entry.ID] = string(entry.State)
+		}
+	}
+	var d bytes.Buffer
+	want := map[string]string{}
+	for id, state := range f.Offers {
+		if states[id] != state {
+			want["offer "+id] = state
+		}
+	}
+	for id, kind := range f.Records {
+		expected := ""
+		if kind != nil {
+			expected = *kind
+		}
+		if records[id] != expected {
+			want["record "+id] = expected
+		}
+	}
+	if len(want) == 0 {
+		return nil, nil
+	}
+	keys := make([]string, 0, len(want))
+	for key := range want {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	kind, id, _ := strings.Cut(keys[0], " ")
+	got := states[id]
+	if kind == "record" {
+		got = records[id]
+	}
+	fmt.Fprintf(&d, "%s %q", keys[0], got)
+	return &difference{"final", fmt.Sprintf("%s %q", keys[0], want[keys[0]]), d.String()}, nil
+}
