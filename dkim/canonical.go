@@ -90,26 +90,40 @@ func trimRelaxed(body []byte) []byte {
 // writeRelaxed writes body with white space within a line reduced to one space
 // and none before a line end. What needs no change is written as it stands.
 func writeRelaxed(h hash.Hash, body []byte) {
-	written := 0
-	for i := 0; i < len(body); {
-		if !isSpace(body[i]) {
-			i++
-			continue
-		}
-		gap := i
-		for i < len(body) && isSpace(body[i]) {
-			i++
-		}
-		if bytes.HasPrefix(body[i:], crlf) {
-			h.Write(body[written:gap])
-			written = i
-		} else if i-gap > 1 || body[gap] == '\t' {
-			h.Write(body[written:gap])
+	for len(body) > 0 {
+		gap := nextGap(body)
+		h.Write(body[:gap])
+		rest := bytes.TrimLeft(body[gap:], " \t")
+		if len(rest) < len(body)-gap && !bytes.HasPrefix(rest, crlf) {
 			h.Write([]byte{' '})
-			written = i
 		}
+		body = rest
 	}
-	h.Write(body[written:])
+}
+
+// What a byte means to nextGap.
+const (
+	blank     = 1 << iota // a space
+	tabulator             // changed wherever it stands
+	follower              // makes a change of the space before it
+)
+
+var spacing = [256]byte{' ': blank | follower, '\t': tabulator | follower, '\r': follower}
+
+// nextGap returns where the first white space begins that relaxed form
+// changes, or the length of body. Most spaces stand alone: a branch for each
+// of them would cost more than hashing the text, so there is one for those
+// that are changed only.
+func nextGap(body []byte) int {
+	var before byte
+	for i, b := range body {
+		now := spacing[b]
+		if now&tabulator|(before&blank)*follower&now != 0 {
+			return i - int(before&blank)
+		}
+		before = now
+	}
+	return len(body)
 }
 
 // isSpace tells white space within a line (WSP) from everything else.

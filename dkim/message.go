@@ -11,6 +11,12 @@ import (
 // maxHeader bounds the header block, in bytes.
 const maxHeader = 256 << 10
 
+// What a usual mail has, so that reading it allocates once.
+const (
+	usualFields = 24
+	usualHeader = 2 << 10 // bytes signed
+)
+
 var crlf = []byte("\r\n")
 
 // field is one header field. Its bytes are the sender's own.
@@ -38,7 +44,7 @@ func readMessage(raw []byte) (*message, error) {
 	if end < 0 {
 		return nil, fmt.Errorf("the header block has no end within %d bytes", maxHeader)
 	}
-	m := &message{body: raw[end+4:], byName: map[string][]int{}}
+	m := &message{body: raw[end+4:], byName: make(map[string][]int, usualFields), fields: make([]field, 0, usualFields)}
 	for rest := raw[:end+2]; len(rest) > 0; {
 		length := fieldLength(rest)
 		f, err := readField(rest[:length])
@@ -124,7 +130,7 @@ func (m *message) bodyHash(c canonicalization) []byte {
 // headerHash hashes the fields that h= names and then own, the signature's
 // field with an empty b=.
 func (m *message) headerHash(c canonicalization, names []string, own field) [sha256.Size]byte {
-	var text []byte
+	text := make([]byte, 0, usualHeader)
 	used := make(map[string]int, len(names))
 	for _, name := range names {
 		// RFC 6376 §5.4.2: a name given again means the next field above; a

@@ -31,7 +31,7 @@ func parseTags(text string) (tagList, error) {
 	if len(text) > maxTagList {
 		return nil, fmt.Errorf("a tag list over %d bytes", maxTagList)
 	}
-	var list tagList
+	list := make(tagList, 0, 12)
 	for at := 0; at < len(text); {
 		end := at + strings.IndexByte(text[at:]+";", ';')
 		t, err := parseTag(text[:end], at)
@@ -50,7 +50,7 @@ func parseTags(text string) (tagList, error) {
 			break // the list may end in a semicolon
 		}
 	}
-	if list == nil {
+	if len(list) == 0 {
 		return nil, errors.New("an empty tag list")
 	}
 	return list, nil
