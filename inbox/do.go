@@ -33,7 +33,7 @@ type Action struct {
 	Reason     string        `json:"reason,omitempty"`
 	Note       string        `json:"note,omitempty"`
 
-	ValidSeconds int64 `json:"valid_seconds,omitempty"` // from now to exp; 0 means seven days
+	ValidSeconds int64  `json:"valid_seconds,omitempty"` // from now to exp; 0 means seven days
 	Event        string `json:"event,omitempty"`         // the number of the event this answers
 }
 

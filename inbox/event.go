@@ -13,10 +13,10 @@ import (
 // and to the handler. What the other side wrote stands in Message alone, as
 // data; Proof says what was proven about it.
 type Event struct {
-	Seq    string `json:"seq"`  // sorts in the order in which events happened
-	At     int64  `json:"at"`   // Unix seconds
-	Kind   string `json:"kind"` // received, sent, expired, decided, letter_failed, notice
-	Result        // of a received mail; Thread, ID and Type of others
+	Seq     string           `json:"seq"`  // sorts in the order in which events happened
+	At      int64            `json:"at"`   // Unix seconds
+	Kind    string           `json:"kind"` // received, sent, expired, decided, letter_failed, notice
+	Result                   // of a received mail; Thread, ID and Type of others
 	Message jsontext.Value   `json:"message,omitempty"` // in canonical form
 	Proof   Proof            `json:"proof,omitzero"`
 	Changes []threads.Effect `json:"changes,omitempty"`

@@ -4,7 +4,6 @@
 package inbox
 
 import (
-	"context"
 	"crypto/ed25519"
 	"fmt"
 	"io"
@@ -140,16 +139,4 @@ func (s *signal) wait() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ch
-}
-
-// EventsAfter waits until an event may have been recorded, a time has passed,
-// or ctx ends, and tells whether to look again.
-func (in *Inbox) EventsAfter(ctx context.Context, wait <-chan struct{}, at <-chan time.Time) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wait:
-	case <-at:
-	}
-	return true
 }

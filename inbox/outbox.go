@@ -83,11 +83,14 @@ func (in *Inbox) SendLetters(ctx context.Context, t Transport) error {
 			next = in.srv.Now().Add(firstLetterWait)
 		}
 		timer := time.NewTimer(max(next.Sub(in.srv.Now()), 0))
-		again := in.EventsAfter(ctx, more, timer.C)
-		timer.Stop()
-		if !again {
+		select {
+		case <-ctx.Done():
+			timer.Stop()
 			return ctx.Err()
+		case <-more:
+		case <-timer.C:
 		}
+		timer.Stop()
 	}
 }
 

@@ -59,7 +59,7 @@ type messageRow struct {
 	Thread    string    `json:"thread"`
 	At        int64     `json:"at"` // arrival, or when it was sent; Unix seconds
 
-	SentAt    int64     `json:"sent_at,omitempty"` // when the mail server took it, for one from here
+	SentAt int64 `json:"sent_at,omitempty"` // when the mail server took it, for one from here
 
 	// What a parked message needs to go on.
 	WaitsFor string `json:"waits_for,omitempty"`

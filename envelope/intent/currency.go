@@ -1,6 +1,10 @@
 package intent
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // The active codes of ISO 4217 as of 2026, by the number of digits of the
 // minor unit. golang.org/x/text/currency was to supply them; its table dates
@@ -48,4 +52,26 @@ func (m Money) String() string {
 		amount = amount[:point] + "." + amount[point:]
 	}
 	return amount + " " + m.Currency
+}
+
+// ParseMoney reads an amount in major units with its currency, as String
+// writes it: at most as many decimals as the currency's minor unit has.
+func ParseMoney(s string) (Money, error) {
+	amount, currency, _ := strings.Cut(strings.TrimSpace(s), " ")
+	n, ok := digits(currency)
+	if !ok {
+		return Money{}, errors.New("it is not of the form AMOUNT CURRENCY, as in 500.00 EUR")
+	}
+	whole, decimals, _ := strings.Cut(amount, ".")
+	if len(decimals) > n {
+		return Money{}, fmt.Errorf("%s has %d decimals at most", currency, n)
+	}
+	minor := strings.TrimLeft(whole+decimals+strings.Repeat("0", n-len(decimals)), "0")
+	if minor == "" && whole != "" {
+		minor = "0"
+	}
+	if whole == "" || len(minor) > 18 || strings.Trim(whole+decimals, "0123456789") != "" {
+		return Money{}, errors.New("the amount is not made of digits, or has more than 18 of them")
+	}
+	return Money{minor, currency}, nil
 }

@@ -1,0 +1,130 @@
+// Package api serves the daemon's inboxes to its own command line, as JSON
+// over HTTP on a unix socket that only the daemon's user can open.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/go-json-experiment/json"
+)
+
+// maxBody bounds a request, in bytes.
+const maxBody = 1 << 20
+
+// Server answers for a set of inboxes.
+type Server struct {
+	Inboxes []*inbox.Inbox
+	Log     *slog.Logger
+}
+
+// Inbox names an inbox of the daemon.
+type Inbox struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+}
+
+// failure is the body of every answer that is no success.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// Serve listens on the unix socket at path, mode 0600, until ctx ends. A
+// socket that a dead daemon left behind is replaced: the store's lock, which
+// is taken first, keeps a second daemon away.
+func (s *Server) Serve(ctx context.Context, path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing an old control socket: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	if err != nil {
+		return fmt.Errorf("opening the control socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil { // the folder, 0700, guards the moment before
+		return errors.Join(fmt.Errorf("guarding the control socket: %w", err), listener.Close())
+	}
+	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
+	stop := context.AfterFunc(ctx, func() {
+		done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = server.Shutdown(done)
+	})
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the control socket: %w", err)
+	}
+	return ctx.Err()
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/inboxes", func(w http.ResponseWriter, _ *http.Request) {
+		list := []Inbox{}
+		for _, in := range s.Inboxes {
+			list = append(list, Inbox{in.Name(), in.Address()})
+		}
+		s.write(w, list, nil)
+	})
+	s.inbox(mux, "GET /v1/inboxes/{inbox}/threads", func(in *inbox.Inbox, _ *http.Request) (any, error) { return in.Threads() })
+	s.inbox(mux, "GET /v1/inboxes/{inbox}/threads/{id}", func(in *inbox.Inbox, r *http.Request) (any, error) {
+		return in.Thread(r.PathValue("id"))
+	})
+	s.inbox(mux, "GET /v1/inboxes/{inbox}/waiting", func(in *inbox.Inbox, _ *http.Request) (any, error) { return in.Waiting() })
+	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/approve", func(in *inbox.Inbox, r *http.Request) (any, error) {
+		return struct{}{}, in.Approve(r.PathValue("key"))
+	})
+	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/refuse", func(in *inbox.Inbox, r *http.Request) (any, error) {
+		return struct{}{}, in.Refuse(r.PathValue("key"))
+	})
+	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", act)
+	return mux
+}
+
+// act does the action in the body.
+func act(in *inbox.Inbox, r *http.Request) (any, error) {
+	var action inbox.Action
+	if err := json.UnmarshalRead(r.Body, &action, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("%w: the request is no action: %w", inbox.ErrAction, err)
+	}
+	return in.Do(action)
+}
+
+// inbox registers a route below one inbox.
+func (s *Server) inbox(mux *http.ServeMux, pattern string, answer func(*inbox.Inbox, *http.Request) (any, error)) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		for _, in := range s.Inboxes {
+			if in.Name() == r.PathValue("inbox") {
+				value, err := answer(in, r)
+				s.write(w, value, err)
+				return
+			}
+		}
+		s.write(w, nil, fmt.Errorf("%w: there is no inbox %q", inbox.ErrAction, r.PathValue("inbox")))
+	})
+}
+
+// write sends a value or an error. What the caller cannot mend is told to the
+// log, not to the caller.
+func (s *Server) write(w http.ResponseWriter, value any, err error) {
+	status := http.StatusOK
+	switch {
+	case errors.Is(err, inbox.ErrAction):
+		status, value = http.StatusBadRequest, failure{err.Error()}
+	case err != nil:
+		s.Log.Error("a request failed", "error", err)
+		status, value = http.StatusInternalServerError, failure{"the daemon failed to do it; its log says why"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if err := json.MarshalWrite(w, value); err != nil {
+		s.Log.Debug("an answer could not be sent", "error", err)
+	}
+}

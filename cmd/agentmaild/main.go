@@ -1,0 +1,133 @@
+// Command agentmaild gives an agent an email address it can do business with.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/agentmaild/agentmaild/config"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of every command.
+const (
+	exitFailed = 1 // it was tried and failed, or the answer is no
+	exitUsage  = 2 // the command line, the configuration or an input is wrong
+)
+
+func main() { os.Exit(execute(os.Args[1:])) }
+
+// execute runs one command and returns its exit code. The first signal ends
+// it in order, the second at once.
+func execute(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	defer stop()
+	app := &app{}
+	root := app.command()
+	root.SetArgs(args)
+	root.SetOut(os.Stdout)
+	root.SetErr(os.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	// One line an error, on standard error.
+	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+		fmt.Fprintln(os.Stderr, "agentmaild: "+line)
+	}
+	if !app.started || errors.Is(err, errUsage) || isConfig(err) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// errUsage marks an error that the exit code 2 stands for.
+var errUsage = errors.New("wrong use")
+
+// usage is an error of the command line or an input file.
+func usage(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+type usageError struct{ error }
+
+// Is makes it an errUsage without showing the words.
+func (*usageError) Is(target error) bool { return target == errUsage }
+
+// Unwrap gives the error itself.
+func (e *usageError) Unwrap() error { return e.error }
+
+func isConfig(err error) bool {
+	return errors.As(err, new(*config.Error))
+}
+
+// app is what the commands share.
+type app struct {
+	configPath string
+	inbox      string
+	json       bool
+	started    bool // the command line was understood
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "agentmaild",
+		Short: "An email address for an agent to do business with",
+		Long: "agentmaild stands beside a mailbox. It believes incoming mail only as far as it is\n" +
+			"proven, keeps every negotiation, and answers by email. Begin with `agentmaild demo`.",
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.configPath, "config", "", "configuration `FILE` (default: $AGENTMAILD_CONFIG, ./agentmaild.toml, /etc/agentmaild/agentmaild.toml)")
+	flags.StringVar(&a.inbox, "inbox", "", "`NAME` of the inbox (default: the only one there is)")
+	flags.BoolVar(&a.json, "json", false, "print JSON")
+	root.AddCommand(
+		a.runCommand(), a.demoCommand(), a.configCommand(), a.keysCommand(),
+		a.askCommand(), a.quoteCommand(), a.timesCommand(), a.acceptCommand(), a.declineCommand(), a.cancelCommand(),
+		a.threadsCommand(), a.waitingCommand(), a.conformanceCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// load reads the configuration.
+func (a *app) load() (*config.Config, error) {
+	path := a.configPath
+	if path == "" {
+		path = os.Getenv("AGENTMAILD_CONFIG")
+	}
+	for _, p := range []string{"agentmaild.toml", "/etc/agentmaild/agentmaild.toml"} {
+		if path == "" {
+			if _, err := os.Stat(p); err == nil {
+				path = p
+			}
+		}
+	}
+	if path == "" {
+		return nil, usage("there is no agentmaild.toml here and none in /etc/agentmaild: name one with --config, or begin with a copy of config.example.toml")
+	}
+	return config.Load(path)
+}
+
+// one finds the inbox that --inbox names, or the only one.
+func (a *app) one(names []string) (string, error) {
+	for _, name := range names {
+		if name == a.inbox {
+			return name, nil
+		}
+	}
+	switch {
+	case a.inbox != "":
+		return "", usage("there is no inbox %q: the inboxes are %s", a.inbox, strings.Join(names, ", "))
+	case len(names) == 1:
+		return names[0], nil
+	default:
+		return "", usage("there are several inboxes: name one of %s with --inbox", strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+// Results go to standard output, as text or with --json as JSON; everything
+// else, errors above all, goes to standard error.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+)
+
+// print shows a result in the form that was asked for.
+func (a *app) print(cmd *cobra.Command, value any, text func()) error {
+	if !a.json {
+		text()
+		return nil
+	}
+	if err := json.MarshalWrite(cmd.OutOrStdout(), value, jsontext.WithIndent("  ")); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	fmt.Fprintln(cmd.OutOrStdout())
+	return nil
+}
+
+func when(unix int64) string {
+	if unix == 0 {
+		return "-"
+	}
+	return time.Unix(unix, 0).UTC().Format("2006-01-02 15:04:05Z")
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"strings"
+	"text/tabwriter"
+
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) threadsCommand() *cobra.Command {
+	parent := &cobra.Command{Use: "threads", Short: "The negotiations of a running daemon"}
+	parent.AddCommand(&cobra.Command{
+		Use: "list", Short: "List the threads", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, name, err := a.client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			list, err := client.Threads(cmd.Context(), name)
+			if err != nil {
+				return err
+			}
+			return a.print(cmd, list, func() { showThreads(cmd, list) })
+		},
+	}, &cobra.Command{
+		Use: "show THREAD", Short: "Show a thread, its messages and what was proven about each", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, name, err := a.client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			t, err := client.Thread(cmd.Context(), name, args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(cmd, t, func() { showThread(cmd, t) })
+		},
+	})
+	return parent
+}
+
+func showThreads(cmd *cobra.Command, list []inbox.Thread) {
+	if len(list) == 0 {
+		cmd.Println("no threads yet")
+		return
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	row := func(cells ...string) { _, _ = w.Write([]byte(strings.Join(cells, "\t") + "\n")) }
+	row("THREAD", "WITH", "LAST OFFER OR ASK", "STATE")
+	for _, t := range list {
+		last := t.Entries[len(t.Entries)-1]
+		row(t.ID, t.With, string(last.Type)+" "+last.ID, string(last.State))
+	}
+}
+
+func showThread(cmd *cobra.Command, t inbox.Thread) {
+	cmd.Printf("Thread %s with %s\n\n", t.ID, t.With)
+	for _, e := range t.Entries {
+		cmd.Printf("  %-13s %s by %s: %s\n", e.Type, e.ID, e.By, e.State)
+	}
+	if t.Record != "" {
+		cmd.Printf("  record: %s\n", t.Record)
+	}
+	for _, m := range t.Messages {
+		cmd.Printf("\n%s  %s from %s, %s, %s\n", when(m.At), m.Type, m.From, m.Fate, proof(m))
+		cmd.Print(body(m.Message))
+	}
+}
+
+// proof says in one line what is known about a message.
+func proof(m inbox.Message) string {
+	if m.Fate == inbox.FateSent {
+		if m.SentAt == 0 {
+			return "in the outbox"
+		}
+		return "taken by the mail server " + when(m.SentAt)
+	}
+	words := "DKIM " + m.Proof.Domain + ", " + string(m.Signature)
+	if m.Proof.Party != "" {
+		words += " by " + m.Proof.Party
+	}
+	if len(m.Warnings) > 0 {
+		words += ", warnings: " + strings.Join(m.Warnings, " ")
+	}
+	return words
+}
+
+// body is a message as a person reads it, each line set in, so that no text
+// of the other side can look like ours.
+func body(canonical []byte) string {
+	m, err := intent.Parse(canonical)
+	if err != nil {
+		return "  (the message cannot be shown)\n"
+	}
+	return "  | " + strings.ReplaceAll(strings.TrimSpace(m.Text()), "\n", "\n  | ") + "\n"
+}
+
+func (a *app) waitingCommand() *cobra.Command {
+	parent := &cobra.Command{Use: "waiting", Short: "What waits for your decision in a running daemon"}
+	parent.AddCommand(&cobra.Command{
+		Use: "list", Short: "List what waits, and why", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, name, err := a.client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			list, err := client.Waiting(cmd.Context(), name)
+			if err != nil {
+				return err
+			}
+			return a.print(cmd, list, func() { showWaiting(cmd, list) })
+		},
+	}, a.decideCommand("approve", "Let it go on", true), a.decideCommand("refuse", "End it; nobody is told", false))
+	return parent
+}
+
+func showWaiting(cmd *cobra.Command, list []inbox.Waiting) {
+	if len(list) == 0 {
+		cmd.Println("nothing waits")
+	}
+	for _, w := range list {
+		cmd.Printf("%s  %s, since %s: %s\n", w.Key, w.Kind, when(w.At), w.Reason)
+		if w.Message != nil {
+			cmd.Print(body(w.Message))
+		}
+	}
+}
+
+func (a *app) decideCommand(use, short string, approve bool) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " KEY", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, name, err := a.client(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := client.Decide(cmd.Context(), name, args[0], approve); err != nil {
+				return err
+			}
+			return a.print(cmd, map[string]string{"key": args[0], "decision": use}, func() { cmd.Println("done") })
+		},
+	}
+}

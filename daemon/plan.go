@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/handler"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/mailbox"
+	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/store"
+)
+
+// inboxPlan is one inbox with everything read that stands in files.
+type inboxPlan struct {
+	cfg      config.Inbox
+	settings inbox.Settings
+	services inbox.Services
+	imap     mailbox.Account
+	smtp     mailbox.Account
+}
+
+// plan reads the keys and certificates of every inbox.
+func plan(cfg *config.Config, w World) ([]*inboxPlan, error) {
+	var plans []*inboxPlan
+	var problems []error
+	for _, c := range cfg.Inboxes {
+		p, err := planInbox(cfg, c, w)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("inbox %s: %w", c.Name, err))
+		}
+		plans = append(plans, p)
+	}
+	return plans, errors.Join(problems...)
+}
+
+func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) {
+	p := &inboxPlan{cfg: c}
+	p.settings = inbox.Settings{
+		Name: c.Name, Address: c.Address, Sender: c.DisplayName, Party: c.Party,
+		OrgName: c.OrgName, Contact: c.Contact, AgentName: c.AgentName, AgentKind: c.AgentKind,
+		Unsigned: inbox.Unsigned(c.Unsigned), Handled: len(c.Handler) > 0,
+	}
+	p.services = inbox.Services{
+		DKIM: checker(c.Auth, w.TXT),
+		Keys: &party.Verifier{Trust: party.Trust{Hosts: cfg.Trust.Hosts}, Pages: w.Pages, TXT: w.TXT},
+		Now:  w.Now, Random: w.Random, Log: w.Log,
+	}
+	return p, errors.Join(p.readKeys(cfg, w.Now()), p.readDKIM(), p.readAccounts())
+}
+
+// readKeys finds the key that signs messages. An inbox that names a party
+// signs; without a key that would be a promise not kept.
+func (p *inboxPlan) readKeys(cfg *config.Config, now time.Time) error {
+	if p.cfg.Party == "" {
+		return nil
+	}
+	keys, err := party.LoadKeys(p.cfg.KeysDir(cfg.StateDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	key, ok := party.Active(keys, now)
+	if !ok {
+		return fmt.Errorf("party is set and there is no key to sign with: make one with `agentmaild keys new --inbox %s`", p.cfg.Name)
+	}
+	p.settings.Key, p.settings.JKU = key.Private, party.PageURL(p.cfg.KeyHost, p.cfg.Party)
+	return nil
+}
+
+func (p *inboxPlan) readDKIM() error {
+	if p.cfg.DKIM == nil {
+		return nil
+	}
+	key, err := dkim.LoadKey(p.cfg.DKIM.KeyFile)
+	if err != nil {
+		return err
+	}
+	p.services.Signer, err = dkim.NewSigner(p.cfg.DKIM.Domain, p.cfg.DKIM.Selector, key)
+	return err
+}
+
+func (p *inboxPlan) readAccounts() error {
+	var imapErr, smtpErr error
+	p.imap, imapErr = account(p.cfg.IMAP.Server, p.cfg.IMAP.Port)
+	p.smtp, smtpErr = account(p.cfg.SMTP.Server, p.cfg.SMTP.Port)
+	return errors.Join(imapErr, smtpErr)
+}
+
+func checker(a config.Auth, txt dkim.Resolver) *dkim.Checker {
+	c := &dkim.Checker{Resolver: txt, Mode: dkim.Verify, AuthservID: a.AuthservID, TrustAll: a.Trust == "all", Strict: a.Alignment == "strict"}
+	if a.Mode == "authres" {
+		c.Mode = dkim.AuthRes
+	}
+	return c
+}
+
+// secretTime bounds a password command.
+const secretTime = 30 * time.Second
+
+func account(s config.Server, port int) (mailbox.Account, error) {
+	a := mailbox.Account{Endpoint: mailbox.Endpoint{Host: s.Host, Port: port, TLS: mailbox.TLSMode(s.TLS)}, User: s.User}
+	switch {
+	case s.Secret.File != "":
+		a.Password = mailbox.SecretFile(s.Secret.File)
+	case s.Secret.Env != "":
+		a.Password = mailbox.SecretEnv(s.Secret.Env)
+	default:
+		a.Password = mailbox.SecretCommand(s.Secret.Command, secretTime)
+	}
+	var err error
+	a.RootCAs, err = roots(s.CAFile)
+	return a, err
+}
+
+// open makes the running parts of the inbox on a store.
+func (p *inboxPlan) open(s *store.Store) (*unit, error) {
+	p.services.Store = s
+	in, err := inbox.Open(p.settings, p.services)
+	if err != nil {
+		return nil, err
+	}
+	log := p.services.Log.With("inbox", p.cfg.Name)
+	u := &unit{
+		inbox: in, log: log,
+		watcher: &mailbox.Watcher{Account: p.imap, Folder: p.cfg.IMAP.Folder, IdleRefresh: p.cfg.IMAP.IdleRefresh, Poll: p.cfg.IMAP.Poll, Log: log},
+		sender:  &mailbox.Sender{Account: p.smtp},
+	}
+	if len(p.cfg.Handler) > 0 {
+		u.handler = &handler.Handler{Inbox: in, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
+	}
+	return u, nil
+}

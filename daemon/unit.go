@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/agentmaild/agentmaild/handler"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/mailbox"
+	"github.com/go-json-experiment/json"
+)
+
+// unit is the running parts of one inbox.
+type unit struct {
+	inbox   *inbox.Inbox
+	watcher *mailbox.Watcher
+	sender  *mailbox.Sender
+	handler *handler.Handler // nil without one
+	log     *slog.Logger
+}
+
+// watch delivers what comes into the mailbox.
+func (u *unit) watch(ctx context.Context) error {
+	return u.watcher.Run(ctx, u.position, u.deliver)
+}
+
+// position reads how far the mailbox was read; the zero Position for a new
+// inbox.
+func (u *unit) position(context.Context) (mailbox.Position, error) {
+	var p mailbox.Position
+	data, err := u.inbox.Position()
+	if err != nil || data == nil {
+		return p, err
+	}
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("reading the mailbox position: %w", err)
+	}
+	return p, nil
+}
+
+// deliver hands mails on with the position behind the last of them; an
+// Incoming without mail only moves the position.
+func (u *unit) deliver(ctx context.Context, incoming []mailbox.Incoming) error {
+	if len(incoming) == 0 {
+		return nil
+	}
+	var mails []inbox.Mail
+	for _, m := range incoming {
+		if m.Raw != nil || m.Problem != "" {
+			mails = append(mails, inbox.Mail{Raw: m.Raw, Arrival: m.Arrival, Problem: m.Problem})
+		}
+	}
+	position, err := json.Marshal(incoming[len(incoming)-1].Position)
+	if err != nil {
+		return fmt.Errorf("writing the mailbox position: %w", err)
+	}
+	_, err = u.inbox.Deliver(ctx, mails, position)
+	return err
+}
+
+// Send is the inbox's transport.
+func (u *unit) Send(ctx context.Context, from, to string, raw []byte) error {
+	err := u.sender.Send(ctx, mailbox.Letter{From: from, To: to, Raw: raw})
+	if sent := new(mailbox.SendError); errors.As(err, &sent) && sent.Temporary {
+		return temporary{err}
+	}
+	return err
+}
+
+// temporary marks an error after which the same letter may go through.
+type temporary struct{ error }
+
+// Temporary says so to the outbox.
+func (temporary) Temporary() bool { return true }
+
+// Unwrap gives the marked error.
+func (t temporary) Unwrap() error { return t.error }
+
+// tick lets time pass.
+func (u *unit) tick(ctx context.Context) error {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		if err := u.inbox.Tick(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			u.log.Error("time does not pass", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// Package demo plays a negotiation between two daemons in one process: real
+// mail over a mail server in memory, real DKIM, signatures and key pages, and
+// nothing outside the machine.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/mailbox/mailtest"
+	"github.com/agentmaild/agentmaild/threads"
+)
+
+// patience is how long one mail may take to arrive.
+const patience = 20 * time.Second
+
+// Run plays the demo and prints it to out. With keep, the mails, stores and
+// configurations are left in that folder, which must be new or empty.
+func Run(ctx context.Context, keep string, out io.Writer) (err error) {
+	dir, done, err := folder(keep)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	server, err := mailtest.Start(mailtest.Options{Users: map[string]string{buyerAddress: "buyer-password", sellerAddress: "seller-password"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	world := newWorld()
+	buyer, err := world.side(dir, "buyer", server)
+	if err != nil {
+		return err
+	}
+	seller, err := world.side(dir, "seller", server)
+	if err != nil {
+		return errors.Join(err, buyer.daemon.Close())
+	}
+	ctx, stop := context.WithCancel(ctx)
+	stopped := make(chan error, 2)
+	for _, s := range []*side{buyer, seller} {
+		go func() { stopped <- s.daemon.Run(ctx) }()
+	}
+	p := &play{ctx: ctx, out: out, server: server, dir: dir, buyer: buyer, seller: seller}
+	err = p.negotiate()
+	stop()
+	return errors.Join(err, <-stopped, <-stopped)
+}
+
+// folder returns the folder of the demo and what is to be done with it after.
+func folder(keep string) (string, func() error, error) {
+	if keep == "" {
+		dir, err := os.MkdirTemp("", "agentmaild-demo-")
+		return dir, func() error { return os.RemoveAll(dir) }, err
+	}
+	if err := os.MkdirAll(keep, 0o700); err != nil {
+		return "", nil, fmt.Errorf("--keep: %w", err)
+	}
+	entries, err := os.ReadDir(keep)
+	if err != nil {
+		return "", nil, fmt.Errorf("--keep: %w", err)
+	}
+	if len(entries) > 0 {
+		return "", nil, fmt.Errorf("--keep: %s is not empty: name a new folder", keep)
+	}
+	dir, err := filepath.Abs(keep)
+	return dir, func() error { return nil }, err
+}
+
+// play is the demo under way.
+type play struct {
+	ctx           context.Context
+	out           io.Writer
+	server        *mailtest.Server
+	dir           string
+	buyer, seller *side
+	mails         int
+}
+
+func (p *play) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
+
+// negotiate is the story: ask, quote, counter-quote, accept.
+func (p *play) negotiate() error {
+	p.say("Two agents, each with a mailbox and an agentmaild of its own, make a deal by email.")
+	ask, err := p.act(p.buyer, p.seller, inbox.Action{
+		Type: intent.AskQuote, To: sellerAddress, WantedBy: "2027-01-29",
+		Items: []intent.Item{{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece"}},
+		Note:  "We would like delivery to Ikeja.",
+	})
+	if err != nil {
+		return err
+	}
+	quote, err := p.act(p.seller, p.buyer, offer(ask.Thread, "", "275", "55000"))
+	if err != nil {
+		return err
+	}
+	counter, err := p.act(p.buyer, p.seller, offer("", quote.ID, "250", "50000"))
+	if err != nil {
+		return err
+	}
+	if _, err := p.act(p.seller, p.buyer, inbox.Action{Type: intent.Accept, Ref: counter.ID, Note: "Agreed. Thank you."}); err != nil {
+		return err
+	}
+	return p.ending(ask.Thread)
+}
+
+func offer(thread, replaces, each, total string) inbox.Action {
+	price := intent.Money{Amount: each, Currency: "EUR"}
+	return inbox.Action{
+		Type: intent.Quote, Thread: thread, Replaces: replaces, DeliveryBy: "2027-01-29",
+		Items: []intent.Item{{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece", UnitPrice: &price}},
+		Total: &intent.Money{Amount: total, Currency: "EUR"},
+	}
+}
+
+// act has one side do something, waits until the other side has decided about
+// the mail, and shows both.
+func (p *play) act(from, to *side, a inbox.Action) (inbox.Done, error) {
+	done, err := from.inbox().Do(a)
+	if err != nil {
+		return done, fmt.Errorf("the %s: %w", from.name, err)
+	}
+	event, err := p.arrival(to, done.ID)
+	if err != nil {
+		return done, fmt.Errorf("waiting for the %s's %s at the %s: %w", from.name, a.Type, to.name, err)
+	}
+	p.mails++
+	if err := p.show(from, to, event); err != nil {
+		return done, err
+	}
+	if event.Verdict != inbox.Accepted {
+		return done, fmt.Errorf("the %s did not accept the mail: %s %s (%s)", to.name, event.Verdict, event.Code, event.Reason)
+	}
+	return done, nil
+}
+
+// arrival waits for the event of a message.
+func (p *play) arrival(at *side, id string) (inbox.Event, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for {
+		events, more, err := at.inbox().Events(at.seen, 100)
+		if err != nil {
+			return inbox.Event{}, err
+		}
+		for _, e := range events {
+			at.seen = e.Seq
+			if e.Kind == inbox.KindReceived && e.ID == id {
+				return e, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return inbox.Event{}, ctx.Err()
+		case <-more:
+		}
+	}
+}
+
+// show prints the mail as a person reads it, and what was proven about it.
+func (p *play) show(from, to *side, e inbox.Event) error {
+	sent := p.server.Sent()
+	raw := sent[len(sent)-1].Raw
+	mail, err := envelope.Read(raw)
+	if err != nil {
+		return err
+	}
+	p.say("\n── Mail %d, from the %s to the %s ──", p.mails, from.name, to.name)
+	for _, name := range []string{"From", "To", "Subject"} {
+		p.say("%s: %s", name, mail.Header.Get(name))
+	}
+	for part := range mail.Leaves("text/plain") {
+		text, err := part.Decode(envelope.MaxPartHeader)
+		if err != nil {
+			return err
+		}
+		p.say("\n%s", text)
+	}
+	p.say("Proven by the %s: the mail is from %s (DKIM, selector %s); the message is %s", to.name, e.Proof.Domain, e.Proof.Selector, signedBy(e))
+	p.say("Verdict: %s", e.Verdict)
+	name := fmt.Sprintf("%d-%s.eml", p.mails, e.Type)
+	return os.WriteFile(filepath.Join(p.dir, name), raw, 0o600)
+}
+
+func signedBy(e inbox.Event) string {
+	if e.Signature != inbox.Signed {
+		return string(e.Signature)
+	}
+	return fmt.Sprintf("signed by %s (%s, key %.8s…)", e.Proof.Party, e.Proof.OrgName, e.Proof.Kid)
+}
+
+// ending prints how the negotiation stands at both sides, which must agree.
+func (p *play) ending(thread string) error {
+	p.say("\n── How it stands ──")
+	var states [2][]threads.Entry
+	for i, s := range []*side{p.buyer, p.seller} {
+		t, err := s.inbox().Thread(thread)
+		if err != nil {
+			return err
+		}
+		states[i] = t.Entries
+		p.say("%s's side, thread %s with %s: record %s", s.name, t.ID[:8], t.With, t.Record)
+		for _, e := range t.Entries {
+			p.say("  %-10s by %-19s %s", e.Type, e.By, e.State)
+		}
+	}
+	for i, e := range states[0] {
+		if len(states[1]) != len(states[0]) || states[1][i].ID != e.ID || states[1][i].State != e.State {
+			return errors.New("the two sides do not agree")
+		}
+	}
+	p.say("Both sides agree: 200 mugs for 500.00 EUR.")
+	return nil
+}
