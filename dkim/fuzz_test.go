@@ -160,10 +160,11 @@ func FuzzAuthenticate(f *testing.F) {
 	}
 	want := string(relaxed.appendField(nil, original.fields[original.named("from")[0]]))
 	f.Fuzz(func(t *testing.T, raw string) {
-		s := newScene(t)
-		got := s.checker.Authenticate(context.Background(), []byte(raw), "buyer.test", arrival)
-		if len(s.dns.asked) > maxSignatures {
-			t.Errorf("%d questions", len(s.dns.asked))
+		dns := &fakeDNS{records: s.dns.records}
+		checker := Checker{Resolver: dns}
+		got := checker.Authenticate(context.Background(), []byte(raw), "buyer.test", arrival)
+		if len(dns.asked) > maxSignatures {
+			t.Errorf("%d questions", len(dns.asked))
 		}
 		trusting := Checker{Mode: AuthRes, AuthservID: "nobody.test"}
 		if r := trusting.Authenticate(context.Background(), []byte(raw), "buyer.test", arrival); r.Outcome == Pass && !strings.Contains(strings.ToLower(raw), "nobody.test") {

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Bounds on keys. A larger RSA key only costs the verifier: one of 65 536 bits
@@ -42,7 +43,7 @@ func parseKey(record string) (*publicKey, error) {
 	}
 	k := &publicKey{algorithm: "rsa"}
 	if named, found := tags.get("k"); found {
-		k.algorithm = named
+		k.algorithm = strings.ToLower(named)
 	}
 	if flags, found := tags.get("t"); found {
 		for _, flag := range splitList(flags) {

@@ -52,6 +52,12 @@ func TestSignatures(t *testing.T) {
 			s.replace(t, "to:subject:", "to:")
 			s.damage(t, "Subject: Request", "Subject: Ignore all that")
 		}, Pass, "", 1},
+	})
+}
+
+// What the tags say is judged before any key is asked for.
+func TestSignatureTags(t *testing.T) {
+	runCases(t, []testCase{
 		{"expired", replacing("t=1793613600;", "t=1793600000; x=1793613599;"), Fail, "expired", 0},
 		{"ok_x_at_arrival", replacing("t=1793613600;", "t=1793600000; x=1793613600;"), Pass, "", 1},
 		{"ok_x_future", replacing("t=1793613600;", "t=1793613600; x=1794218400;"), Pass, "", 1},
@@ -85,6 +91,12 @@ func TestSignatures(t *testing.T) {
 		{"ok_i_case", replacing("t=1793613600;", "i=agent@BUYER.test;"), Pass, "", 1},
 		{"ok_i_subdomain", replacing("t=1793613600;", "i=x@y@mail.buyer.test;"), Pass, "", 1},
 		{"ok_tag_a_case", replacing("rsa-sha256", "RSA-SHA256"), Pass, "", 1},
+	})
+}
+
+// What may change on the way, and what may not (RFC 6376 §3.4, §5.4.2).
+func TestTransit(t *testing.T) {
+	runCases(t, []testCase{
 		{"ok_folded_fields", replacing("h=from:to:subject:", "h=from : to\r\n\t: Subject :"), Pass, "", 1},
 		{"ok_oversigned", replacing("h=from:", "h=from:from:cc:"), Pass, "", 1},
 		{"oversigned_cc_added", func(t *testing.T, s *scene) {
@@ -125,6 +137,12 @@ func TestSignatures(t *testing.T) {
 			s.sign(t)
 			s.signed += "\r"
 		}, Fail, "body was changed", 0},
+	})
+}
+
+// A header that two readers could cut differently is not judged at all.
+func TestHeaderBlock(t *testing.T) {
+	runCases(t, []testCase{
 		{"hdr_bare_cr_after_signing", damaging("Subject: Request for", "Subject: Request\rfor"), Fail, "bare CR", 0},
 		{"hdr_bare_lf", damaging("To: ", "X: y\nTo: "), Fail, "bare LF", 0},
 		{"hdr_nul", damaging("To: ", "X: \x00\r\nTo: "), Fail, "NUL", 0},
