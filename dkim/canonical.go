@@ -90,12 +90,13 @@ func trimRelaxed(body []byte) []byte {
 // writeRelaxed writes body with white space within a line reduced to one space
 // and none before a line end. What needs no change is written as it stands.
 func writeRelaxed(h hash.Hash, body []byte) {
+	space := []byte{' '}
 	for len(body) > 0 {
 		gap := nextGap(body)
 		h.Write(body[:gap])
 		rest := bytes.TrimLeft(body[gap:], " \t")
 		if len(rest) < len(body)-gap && !bytes.HasPrefix(rest, crlf) {
-			h.Write([]byte{' '})
+			h.Write(space)
 		}
 		body = rest
 	}
