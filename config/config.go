@@ -1,0 +1,113 @@
+// Package config reads the one configuration file of the daemon and checks all
+// of it before anything connects. A mistake names file, line, key and the mend.
+//
+// The tags of the structs are the one source of every key: "toml" is its name,
+// "default" its default as TOML writes it (strings and durations without
+// quotes), "doc" its meaning. A key without a default must be set. "kind",
+// "oneof", "min" and "max" say which values are allowed. A struct without a
+// tag adds its keys to the table it stands in.
+//
+// A Config holds no password, only where to find one, and reads none.
+package config
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// Config is a configuration in which every value is checked and every default
+// filled in. All paths are absolute.
+type Config struct {
+	StateDir string  `toml:"state_dir" default:"/var/lib/agentmaild" kind:"path" doc:"Folder of the store, the control socket and the keys."`
+	Log      Log     `toml:"log" default:"{}" doc:"What the daemon writes to standard error."`
+	DNS      DNS     `toml:"dns" default:"{}" doc:"Where DKIM keys and party records are looked up."`
+	Trust    Trust   `toml:"trust" default:"{}" doc:"Whose key pages are believed."`
+	Inboxes  []Inbox `toml:"inbox" doc:"One table for each inbox, at least one."`
+}
+
+// StorePath is the file of the store.
+func (c *Config) StorePath() string { return filepath.Join(c.StateDir, "agentmaild.db") }
+
+// SocketPath is the control socket, by which commands reach a running daemon.
+func (c *Config) SocketPath() string { return filepath.Join(c.StateDir, "agentmaild.sock") }
+
+// Log is the table [log].
+type Log struct {
+	Level  string `toml:"level" default:"info" oneof:"debug info warn error" doc:"Least severity that is logged."`
+	Format string `toml:"format" default:"text" oneof:"text json" doc:"Form of a log line."`
+}
+
+// DNS is the table [dns].
+type DNS struct {
+	Servers []string      `toml:"servers" default:"[]" doc:"Servers as host:port, asked in this order. Empty: those of /etc/resolv.conf."`
+	Timeout time.Duration `toml:"timeout" default:"5s" min:"100ms" max:"1m" doc:"Longest wait for one answer."`
+}
+
+// Trust is the table [trust].
+type Trust struct {
+	Hosts        []string `toml:"hosts" default:"['api.stackshift.cloud']" doc:"Hosts whose key pages are believed, each a host name alone, without scheme and port. Whoever runs one can speak for every party on it."`
+	AllowPrivate bool     `toml:"allow_private" default:"false" doc:"Fetch key pages from private and loopback addresses too. For closed networks only: with it a mail can make the daemon connect to machines inside."`
+	CAFile       string   `toml:"ca_file" default:"" kind:"path" doc:"PEM file of the certificate authorities of those hosts. Empty: those of the system."`
+}
+
+// Inbox is a table [[inbox]]: one agent with one address.
+type Inbox struct {
+	Name           string        `toml:"name" doc:"Short name, as in commands, logs and the store: a-z, 0-9 and hyphens, at most 63. Not to be changed later: deals are stored under it."`
+	Address        string        `toml:"address" doc:"Email address of the agent. Mail to another address is left alone."`
+	DisplayName    string        `toml:"display_name" default:"" doc:"Name in front of the address in From, at most 200 characters."`
+	OrgName        string        `toml:"org_name" doc:"Organisation the agent acts for, 1 to 200 characters; stands in every message."`
+	Contact        string        `toml:"contact" doc:"Email address of a person there; stands in every message."`
+	AgentName      string        `toml:"agent_name" doc:"Name of the agent, 1 to 200 characters; stands in every message."`
+	AgentKind      string        `toml:"agent_kind" default:"connected" oneof:"stackie connected api person" doc:"What decides for the agent; stands in every message."`
+	Party          string        `toml:"party" default:"" doc:"Party id under which our key page is published: pty_ and 20 of a-z and 0-9. With it messages are signed, which needs a key made by 'agentmaild keys new'. Empty: they are not signed."`
+	KeyHost        string        `toml:"key_host" default:"" doc:"Host of our key page. Empty: the first of trust.hosts."`
+	Unsigned       string        `toml:"unsigned" default:"hold" oneof:"hold ignore allow" doc:"What becomes of a valid message without a checked signature: held for the owner, left as plain mail, or acted on."`
+	Handler        []string      `toml:"handler" default:"[]" kind:"command" doc:"Program and arguments, run for each event. Empty: events wait for a command or a person."`
+	HandlerTimeout time.Duration `toml:"handler_timeout" default:"30s" min:"1s" max:"1h" doc:"Longest run of the handler for one event; then it is killed."`
+	Auth           Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
+	IMAP           IMAP          `toml:"imap" doc:"Where mail is read."`
+	SMTP           SMTP          `toml:"smtp" doc:"Where mail is sent."`
+	DKIM           *DKIM         `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
+}
+
+// KeysDir is the folder of the inbox's signing keys.
+func (i *Inbox) KeysDir(stateDir string) string { return filepath.Join(stateDir, "keys", i.Name) }
+
+// Auth is the table [inbox.auth].
+type Auth struct {
+	Mode       string `toml:"mode" default:"verify" oneof:"verify authres" doc:"verify: check DKIM signatures here. authres: believe the Authentication-Results of the mail provider, for one that damages signatures; whoever can append to the mailbox can forge them."`
+	AuthservID string `toml:"authserv_id" default:"" doc:"Server whose results are believed, as the provider writes it. Needed in mode authres. Microsoft 365 writes none and needs mode verify."`
+	Trust      string `toml:"trust" default:"topmost" oneof:"topmost all" doc:"Which results of that server count: those above the topmost Received, or all, for a provider that removes forged ones."`
+	Alignment  string `toml:"alignment" default:"relaxed" oneof:"relaxed strict" doc:"relaxed: the signing domain and that of From belong to one organisation. strict: they are equal."`
+}
+
+// Server holds the keys that [inbox.imap] and [inbox.smtp] share.
+type Server struct {
+	Host   string `toml:"host" doc:"Server, a name that its certificate carries or an IP address."`
+	TLS    string `toml:"tls" default:"tls" oneof:"tls starttls none" doc:"tls: from the first byte. starttls: before the login, or no login. none: for loopback hosts only."`
+	User   string `toml:"user" default:"" doc:"Login name. Empty: the address in imap, the one of imap in smtp."`
+	Secret Secret
+	CAFile string `toml:"ca_file" default:"" kind:"path" doc:"PEM file of the certificate authorities of the server. Empty: those of the system."`
+}
+
+// IMAP is the table [inbox.imap].
+type IMAP struct {
+	Server
+	Port        int           `toml:"port" default:"993" min:"1" max:"65535" doc:"TCP port; usually 143 with starttls."`
+	Folder      string        `toml:"folder" default:"INBOX" doc:"Folder that is read. Nothing in it is changed."`
+	IdleRefresh time.Duration `toml:"idle_refresh" default:"5m" min:"1s" max:"29m" doc:"How often IDLE is issued anew and the folder looked at."` // RFC 2177 §3: 29 minutes
+	Poll        time.Duration `toml:"poll" default:"1m" min:"1s" max:"1h" doc:"How often the folder is looked at where the server has no IDLE."`
+}
+
+// SMTP is the table [inbox.smtp].
+type SMTP struct {
+	Server
+	Port int `toml:"port" default:"465" min:"1" max:"65535" doc:"TCP port; usually 587 with starttls."`
+}
+
+// DKIM is the table [inbox.dkim].
+type DKIM struct {
+	Domain   string `toml:"domain" doc:"Signing domain: that of the address, or one above or below it."`
+	Selector string `toml:"selector" doc:"Selector: the public key is the TXT record at SELECTOR._domainkey.DOMAIN."`
+	KeyFile  string `toml:"key_file" kind:"path" doc:"PEM file of the private key, RSA or Ed25519, mode 0600 or narrower."`
+}

@@ -1,0 +1,209 @@
+package config
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// valid names every file that folder makes; a case changes one thing in it.
+const valid = `state_dir = "state"
+[log]
+level = "warn"
+[dns]
+servers = ["192.0.2.1:53", "[2001:db8::1]:53"]
+[trust]
+hosts = ["keys.example"]
+ca_file = "ca.pem"
+[[inbox]]
+name = "sales"
+address = "agent@SELLER.example"
+org_name = "Seller Ltd"
+contact = "owner@seller.example"
+agent_name = "Sales agent"
+party = "pty_0123456789abcdefghij"
+handler = ["./run.sh", "-v"]
+[inbox.auth]
+alignment = "strict"
+[inbox.imap]
+host = "imap.seller.example"
+password_file = "password"
+[inbox.smtp]
+host = "127.0.0.1"
+port = 25
+tls = "none"
+[inbox.dkim]
+domain = "Seller.example"
+selector = "agent"
+key_file = "dkim.pem"
+`
+
+const second = `[[inbox]]
+name = "buying"
+address = "buyer@seller.example"
+org_name = "Seller Ltd"
+contact = "owner@seller.example"
+agent_name = "Buying agent"
+imap = { host = "localhost", port = 143, tls = "starttls", user = "b", password_command = ["sh", "-c", "pass"] }
+[inbox.smtp]
+host = "smtp.seller.example"
+user = "c"
+password_env = "AGENTMAILD_TEST_PASSWORD"
+`
+
+// folder is a folder with the files that the configurations name.
+func folder(t *testing.T) string {
+	t.Helper()
+	t.Setenv("AGENTMAILD_TEST_PASSWORD", "hunter2")
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{
+		"password": 0o600, "sales.password": 0o400, "dkim.pem": 0o600, "open": 0o640, "run.sh": 0o755, "text": 0o644,
+	} {
+		write(t, filepath.Join(dir, name), "hunter2", mode)
+	}
+	write(t, filepath.Join(dir, "ca.pem"), certificate(t), 0o644)
+	return dir
+}
+
+func write(t *testing.T, path, content string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func certificate(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+func load(t *testing.T, dir, document string) (*Config, error) {
+	t.Helper()
+	path := filepath.Join(dir, "agentmaild.toml")
+	write(t, path, document, 0o644)
+	return Load(path)
+}
+
+func TestLoad(t *testing.T) {
+	dir := folder(t)
+	got, err := load(t, dir, valid+second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	password := Secret{File: in("password"), Command: []string{}}
+	verify := Auth{Mode: "verify", Trust: "topmost", Alignment: "relaxed"}
+	want := &Config{
+		StateDir: in("state"),
+		Log:      Log{Level: "warn", Format: "text"},
+		DNS:      DNS{Servers: []string{"192.0.2.1:53", "[2001:db8::1]:53"}, Timeout: 5 * time.Second},
+		Trust:    Trust{Hosts: []string{"keys.example"}, CAFile: in("ca.pem")},
+		Inboxes: []Inbox{{
+			Name: "sales", Address: "agent@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
+			AgentName: "Sales agent", AgentKind: "connected", Party: "pty_0123456789abcdefghij", KeyHost: "keys.example",
+			Unsigned: "hold", Handler: []string{in("run.sh"), "-v"}, HandlerTimeout: 30 * time.Second,
+			Auth: Auth{Mode: "verify", Trust: "topmost", Alignment: "strict"},
+			IMAP: IMAP{
+				Server: Server{Host: "imap.seller.example", TLS: "tls", User: "agent@seller.example", Secret: password},
+				Port:   993, Folder: "INBOX", IdleRefresh: 5 * time.Minute, Poll: time.Minute,
+			},
+			SMTP: SMTP{Server: Server{Host: "127.0.0.1", TLS: "none", User: "agent@seller.example", Secret: password}, Port: 25},
+			DKIM: &DKIM{Domain: "seller.example", Selector: "agent", KeyFile: in("dkim.pem")},
+		}, {
+			Name: "buying", Address: "buyer@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
+			AgentName: "Buying agent", AgentKind: "connected", KeyHost: "keys.example",
+			Unsigned: "hold", Handler: []string{}, HandlerTimeout: 30 * time.Second, Auth: verify,
+			IMAP: IMAP{
+				Server: Server{Host: "localhost", TLS: "starttls", User: "b", Secret: Secret{Command: []string{"sh", "-c", "pass"}}},
+				Port:   143, Folder: "INBOX", IdleRefresh: 5 * time.Minute, Poll: time.Minute,
+			},
+			SMTP: SMTP{
+				Server: Server{Host: "smtp.seller.example", TLS: "tls", User: "c", Secret: Secret{Env: "AGENTMAILD_TEST_PASSWORD", Command: []string{}}},
+				Port:   465,
+			},
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for got, want := range map[string]string{
+		got.StorePath():                      in("state/agentmaild.db"),
+		got.SocketPath():                     in("state/agentmaild.sock"),
+		got.Inboxes[1].KeysDir(got.StateDir): in("state/keys/buying"),
+	} {
+		if got != want {
+			t.Errorf("path %s, want %s", got, want)
+		}
+	}
+}
+
+func TestSecretShowsNothing(t *testing.T) {
+	for want, secret := range map[string]Secret{
+		"file": {File: "hunter2"}, "env": {Env: "hunter2"}, "command": {Command: []string{"echo", "hunter2"}}, "none": {},
+	} {
+		c := Config{Inboxes: []Inbox{{IMAP: IMAP{Server: Server{Secret: secret}}, SMTP: SMTP{Server: Server{Secret: secret}}}}}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("text", "config", c, "secret", secret)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("json", "config", c, "secret", secret)
+		asJSON, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows := []string{log.String(), string(asJSON)}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			shows = append(shows, fmt.Sprintf(verb, c))
+		}
+		for _, shown := range shows {
+			if !strings.Contains(shown, want) || strings.Contains(shown, "hunter2") {
+				t.Errorf("%s: shown as %s", want, shown)
+			}
+		}
+	}
+}
+
+func TestLoadUnreadable(t *testing.T) {
+	dir := folder(t)
+	write(t, filepath.Join(dir, "large"), strings.Repeat("#", maxFile+1), 0o600)
+	for name, want := range map[string]string{
+		"missing": "cannot be read: no such file or directory",
+		"":        "cannot be read: is a directory",
+		"large":   "cannot be read: larger than 1048576 bytes",
+	} {
+		path := filepath.Join(dir, name)
+		_, err := Load(path)
+		var got *Error
+		if !errors.As(err, &got) || *got != (Error{File: path, Text: want}) {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err != nil && err.Error() != path+": "+want {
+			t.Errorf("%q: written as %q", name, err)
+		}
+	}
+}

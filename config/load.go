@@ -1,0 +1,113 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+const maxFile = 1 << 20 // bytes of a configuration file
+
+// Load reads and checks the configuration file at path, at most 1 MiB, and
+// looks at every file it names. Relative paths in it are relative to its
+// folder. The error joins one *Error for each mistake, sorted by line; after a
+// syntax error there is no other.
+func Load(path string) (*Config, error) {
+	m := &mistakes{file: path, reported: map[string]bool{}}
+	document, err := readFile(path, maxFile)
+	if err != nil {
+		m.note(0, "", "cannot be read: "+cause(err).Error())
+		return nil, m.err()
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder of %s: %w", path, err)
+	}
+	c := parse(m, document, dir)
+	if c != nil {
+		check(m, c)
+	}
+	if err := m.err(); err != nil {
+		return nil, err
+	}
+	c.inherit() // not before the check: a bad value is then a mistake once
+	return c, nil
+}
+
+// parse reads a document into a Config, which is nil after a syntax error. It
+// touches no file.
+func parse(m *mistakes, document []byte, dir string) *Config {
+	var values map[string]any
+	if err := toml.Unmarshal(document, &values); err != nil {
+		m.syntax(err)
+		return nil
+	}
+	m.lines = readLines(document)
+	c := new(Config)
+	(&decoder{m, dir}).table(reflect.ValueOf(c).Elem(), values, "")
+	return c
+}
+
+func (m *mistakes) syntax(err error) {
+	line, key := 0, ""
+	if at := new(toml.DecodeError); errors.As(err, &at) {
+		line, _ = at.Position()
+		for _, part := range at.Key() {
+			key = join(key, part)
+		}
+	}
+	text := strings.TrimPrefix(err.Error(), "toml: ")
+	if strings.HasSuffix(text, "at start of value") {
+		text += ": put text in quotes"
+	}
+	m.note(line, key, text)
+}
+
+// inherit fills in what is by default the value of another key.
+func (c *Config) inherit() {
+	for i := range c.Inboxes {
+		box := &c.Inboxes[i]
+		if box.KeyHost == "" && len(c.Trust.Hosts) > 0 {
+			box.KeyHost = c.Trust.Hosts[0]
+		}
+		if box.IMAP.User == "" {
+			box.IMAP.User = box.Address
+		}
+		// A password goes with its user: never the one of imap for another.
+		if box.SMTP.User == "" && len(box.SMTP.Secret.ways()) == 0 {
+			box.SMTP.Secret = box.IMAP.Secret
+		}
+		if box.SMTP.User == "" {
+			box.SMTP.User = box.IMAP.User
+		}
+	}
+}
+
+// readFile reads a file of at most so many bytes.
+func readFile(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("larger than %d bytes", most)
+	}
+	return data, err
+}
+
+// cause is what went wrong with a file, without its name.
+func cause(err error) error {
+	if at := new(fs.PathError); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

@@ -1,0 +1,117 @@
+package config
+
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentmaild/agentmaild/envelope/address"
+)
+
+// Longest texts, in characters.
+const (
+	maxName   = 200 // of a name in a message, D3
+	maxFolder = 200
+)
+
+// address puts an address into its comparable form.
+func (m *mistakes) address(at string, value *string) {
+	parsed, err := address.Parse(*value) // D9
+	if err != nil {
+		m.add(at, "must be an address such as agent@seller.example, is %q: %v", *value, err)
+		return
+	}
+	*value = parsed
+}
+
+// printable refuses control characters: a line end in a name would begin a
+// header, one in a folder another command. D10
+func (m *mistakes) printable(at, value string, most int) {
+	if utf8.RuneCountInString(value) > most || strings.ContainsFunc(value, unicode.IsControl) {
+		m.add(at, "must be at most %d characters without control characters", most)
+	}
+}
+
+func (m *mistakes) party(at string, box *Inbox, hosts []string) {
+	if box.Party != "" && !partyID.MatchString(box.Party) {
+		m.add(join(at, "party"), "must be pty_ and 20 of a-z and 0-9, is %q", box.Party)
+	}
+	if box.KeyHost != "" {
+		m.keyHost(join(at, "key_host"), box.KeyHost)
+	} else if box.Party != "" && len(hosts) == 0 && !m.reported["trust.hosts"] {
+		m.add(join(at, "key_host"), "must be set where party is and trust.hosts is empty")
+	}
+}
+
+// keyHost takes a host as it stands in the address of a key page, compared as
+// text: any other spelling would never match. Profile: "Party keys".
+func (m *mistakes) keyHost(at, host string) {
+	name, err := address.Domain(host)
+	_, notIP := netip.ParseAddr(host)
+	if err != nil || name != host || notIP == nil {
+		m.add(at, "must be a host name in lower case without https://, port and path, is %q", host)
+	}
+}
+
+func (m *mistakes) auth(at string, auth Auth) {
+	if strings.ContainsFunc(auth.AuthservID, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		m.add(join(at, "authserv_id"), "must be the first word of the provider's Authentication-Results, is %q", auth.AuthservID)
+	}
+	// D53: without a name every field in the mail would count, forged ones too.
+	if auth.Mode == "authres" && auth.AuthservID == "" {
+		m.add(join(at, "authserv_id"), `must be set in mode "authres"; if the provider writes none, as Microsoft 365, set mode = "verify"`)
+	}
+}
+
+// server checks what imap and smtp share; implicit says that the port is the
+// one that speaks TLS from the first byte.
+func (m *mistakes) server(at string, server *Server, implicit bool) {
+	if !isHost(server.Host) {
+		m.add(join(at, "host"), "must be a host name or an IP address without scheme and port, is %q", server.Host)
+	}
+	m.printable(join(at, "user"), server.User, maxName)
+	switch {
+	case server.TLS == "none" && !isLoopback(server.Host): // the password would cross the network in clear
+		m.add(join(at, "tls"), `"none" is for loopback hosts only: set "tls" or "starttls"`)
+	case server.TLS == "starttls" && implicit: // both sides would wait for the other to speak
+		m.add(join(at, "port"), `is one for tls = "tls": with "starttls" it is usually 143 for imap, 587 for smtp`)
+	}
+	m.caFile(join(at, "ca_file"), server.CAFile)
+}
+
+func (m *mistakes) dkim(at string, box *Inbox) {
+	domain, err := address.Domain(box.DKIM.Domain)
+	from := address.Of(box.Address)
+	switch {
+	case err != nil:
+		m.add(join(at, "domain"), "must be a domain, is %q", box.DKIM.Domain)
+	case m.reported[join(parent(at), "address")]: // not known what to compare with
+	case !below(domain, from) && !below(from, domain):
+		// D21: signed by a stranger, the mail would count nowhere.
+		m.add(join(at, "domain"), "must be %s, or a domain above or below it, is %q", from, domain)
+	}
+	selector, err := address.Domain(box.DKIM.Selector)
+	if err != nil {
+		m.add(join(at, "selector"), "must be of letters, digits, hyphens and dots, is %q", box.DKIM.Selector)
+	}
+	box.DKIM.Domain, box.DKIM.Selector = domain, selector
+	m.privateFile(join(at, "key_file"), box.DKIM.KeyFile)
+}
+
+// below says whether a domain is another one or lies below it.
+func below(domain, above string) bool {
+	return domain == above || strings.HasSuffix(domain, "."+above)
+}
+
+func isHost(host string) bool {
+	_, notIP := netip.ParseAddr(host)
+	_, notName := address.Domain(host)
+	return notIP == nil || notName == nil
+}
+
+// isLoopback takes localhost as a name by RFC 6761 §6.3.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
