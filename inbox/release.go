@@ -60,6 +60,9 @@ func (j *judge) goOn(id string) (here bool, err error) {
 		return false, err
 	}
 	if p.retrying() { // the key page could not be reached then; Tick looks again
+		if err := j.put(p, FateParked, ""); err != nil {
+			return false, err
+		}
 		return false, j.tx.Put(tableSigns, id, retryRow{Next: j.in.srv.Now().Unix()})
 	}
 	result, effects, err := j.proceed(p, false)

@@ -62,7 +62,7 @@ type messageRow struct {
 	SentAt int64 `json:"sent_at,omitempty"` // when the mail server took it, for one from here
 
 	// What a parked message needs to go on.
-	WaitsFor string `json:"waits_for,omitempty"`
+	WaitsFor string `json:"waits_for,omitempty"` // "" once it waits only for its key page
 	Retry    bool   `json:"retry,omitempty"` // its signature must be looked at again
 	Unknown  bool   `json:"unknown,omitempty"`
 	AgentOf  bool   `json:"agent_of,omitempty"`

@@ -120,7 +120,7 @@ func (j *judge) expire(id string, now int64) error {
 // unpark fails a message that waited for more than a day (D18).
 func (j *judge) unpark(id string, now int64) error {
 	var row messageRow
-	if ok, err := j.tx.Get(tableMessages, id, &row); err != nil || !ok || row.Fate != FateParked {
+	if ok, err := j.tx.Get(tableMessages, id, &row); err != nil || !ok || row.Fate != FateParked || row.WaitsFor == "" {
 		return err
 	}
 	if row.At+int64(parkLimit/time.Second) > now { // parked anew since
