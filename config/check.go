@@ -53,17 +53,17 @@ func (m *mistakes) inbox(at string, box *Inbox, hosts []string) {
 	}
 	m.address(join(at, "address"), &box.Address)
 	m.address(join(at, "contact"), &box.Contact)
-	m.printable(join(at, "display_name"), box.DisplayName, maxName)
-	m.printable(join(at, "org_name"), box.OrgName, maxName)
-	m.printable(join(at, "agent_name"), box.AgentName, maxName)
+	m.printable(join(at, "display_name"), box.DisplayName)
+	m.printable(join(at, "org_name"), box.OrgName)
+	m.printable(join(at, "agent_name"), box.AgentName)
 	m.party(at, box, hosts)
 	m.command(join(at, "handler"), box.Handler)
 	m.auth(join(at, "auth"), box.Auth)
 	m.server(join(at, "imap"), &box.IMAP.Server, box.IMAP.Port == 993)
 	m.secret(join(at, "imap"), box.IMAP.Secret)
-	m.printable(join(at, "imap.folder"), box.IMAP.Folder, maxFolder)
+	m.printable(join(at, "imap.folder"), box.IMAP.Folder)
 	m.server(join(at, "smtp"), &box.SMTP.Server, box.SMTP.Port == 465)
-	if box.SMTP.User != "" || len(box.SMTP.Secret.ways()) > 0 { // else the login of imap
+	if box.SMTP.ownLogin() {
 		m.secret(join(at, "smtp"), box.SMTP.Secret)
 	}
 	if box.DKIM != nil {

@@ -84,7 +84,7 @@ type Auth struct {
 // Server holds the keys that [inbox.imap] and [inbox.smtp] share.
 type Server struct {
 	Host   string `toml:"host" doc:"Server, a name that its certificate carries or an IP address."`
-	TLS    string `toml:"tls" default:"tls" oneof:"tls starttls none" doc:"tls: from the first byte. starttls: before the login, or no login. none: for loopback hosts only."`
+	TLS    string `toml:"tls" default:"tls" oneof:"tls starttls none" doc:"tls: from the first byte. starttls: asked for before the login; without it there is no login. none: for loopback hosts only."`
 	User   string `toml:"user" default:"" doc:"Login name. Empty: the address in imap, the one of imap in smtp."`
 	Secret Secret
 	CAFile string `toml:"ca_file" default:"" kind:"path" doc:"PEM file of the certificate authorities of the server. Empty: those of the system."`
@@ -95,7 +95,7 @@ type IMAP struct {
 	Server
 	Port        int           `toml:"port" default:"993" min:"1" max:"65535" doc:"TCP port; usually 143 with starttls."`
 	Folder      string        `toml:"folder" default:"INBOX" doc:"Folder that is read. Nothing in it is changed."`
-	IdleRefresh time.Duration `toml:"idle_refresh" default:"5m" min:"1s" max:"29m" doc:"How often IDLE is issued anew and the folder looked at."` // RFC 2177 §3: 29 minutes
+	IdleRefresh time.Duration `toml:"idle_refresh" default:"5m" min:"1s" max:"25m" doc:"How often IDLE is issued anew and the folder looked at."` // RFC 2177 §3: before 29 minutes
 	Poll        time.Duration `toml:"poll" default:"1m" min:"1s" max:"1h" doc:"How often the folder is looked at where the server has no IDLE."`
 }
 
@@ -104,6 +104,10 @@ type SMTP struct {
 	Server
 	Port int `toml:"port" default:"465" min:"1" max:"65535" doc:"TCP port; usually 587 with starttls."`
 }
+
+// ownLogin says whether a password of its own is needed. One of imap goes with
+// the user of imap only: for another user it would be shown to the wrong login.
+func (s *SMTP) ownLogin() bool { return s.User != "" || len(s.Secret.ways()) > 0 }
 
 // DKIM is the table [inbox.dkim].
 type DKIM struct {

@@ -194,7 +194,7 @@ func TestLoadUnreadable(t *testing.T) {
 	for name, want := range map[string]string{
 		"missing": "cannot be read: no such file or directory",
 		"":        "cannot be read: is a directory",
-		"large":   "cannot be read: larger than 1048576 bytes",
+		"large":   "cannot be read: larger than 262144 bytes",
 	} {
 		path := filepath.Join(dir, name)
 		_, err := Load(path)

@@ -13,9 +13,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-const maxFile = 1 << 20 // bytes of a configuration file
+const maxFile = 256 << 10 // bytes, some 500 inboxes; the library takes time with the square of the keys
 
-// Load reads and checks the configuration file at path, at most 1 MiB, and
+// Load reads and checks the configuration file at path, at most 256 KiB, and
 // looks at every file it names. Relative paths in it are relative to its
 // folder. The error joins one *Error for each mistake, sorted by line; after a
 // syntax error there is no other.
@@ -80,8 +80,7 @@ func (c *Config) inherit() {
 		if box.IMAP.User == "" {
 			box.IMAP.User = box.Address
 		}
-		// A password goes with its user: never the one of imap for another.
-		if box.SMTP.User == "" && len(box.SMTP.Secret.ways()) == 0 {
+		if !box.SMTP.ownLogin() {
 			box.SMTP.Secret = box.IMAP.Secret
 		}
 		if box.SMTP.User == "" {

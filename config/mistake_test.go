@@ -54,7 +54,7 @@ func TestMistakes(t *testing.T) {
 		{"duration type", `[trust]`, "timeout = 5\n[trust]", `6: dns.timeout: must be a duration in quotes, as "30s" or "5m", is a whole number`},
 		{"duration short", `[trust]`, "timeout = \"0s\"\n[trust]", `6: dns.timeout: must be 100ms to 1m, is "0s"`},
 		{"duration negative", `[inbox.smtp]`, "poll = \"-1m\"\n[inbox.smtp]", `22: inbox.imap.poll: must be 1s to 1h, is "-1m"`},
-		{"duration long", `[inbox.smtp]`, "idle_refresh = \"30m\"\n[inbox.smtp]", `22: inbox.imap.idle_refresh: must be 1s to 29m, is "30m"`},
+		{"duration long", `[inbox.smtp]`, "idle_refresh = \"30m\"\n[inbox.smtp]", `22: inbox.imap.idle_refresh: must be 1s to 25m, is "30m"`},
 		{"missing table", "[inbox.smtp]\nhost = \"127.0.0.1\"\nport = 25\ntls = \"none\"\n", "", "9: inbox.smtp: must be set: write [inbox.smtp]"},
 		{"missing key", `host = "imap.seller.example"`, "", "19: inbox.imap.host: must be set: Server, a name that its certificate carries or an IP address."},
 		{"empty key", `"Sales agent"`, `""`, "14: inbox.agent_name: must not be empty: Name of the agent, 1 to 200 characters; stands in every message."},

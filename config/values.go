@@ -9,11 +9,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/address"
 )
 
-// Longest texts, in characters.
-const (
-	maxName   = 200 // of a name in a message, D3
-	maxFolder = 200
-)
+const maxText = 200 // characters; D3 for the names in a message
 
 // address puts an address into its comparable form.
 func (m *mistakes) address(at string, value *string) {
@@ -27,9 +23,9 @@ func (m *mistakes) address(at string, value *string) {
 
 // printable refuses control characters: a line end in a name would begin a
 // header, one in a folder another command. D10
-func (m *mistakes) printable(at, value string, most int) {
-	if utf8.RuneCountInString(value) > most || strings.ContainsFunc(value, unicode.IsControl) {
-		m.add(at, "must be at most %d characters without control characters", most)
+func (m *mistakes) printable(at, value string) {
+	if utf8.RuneCountInString(value) > maxText || strings.ContainsFunc(value, unicode.IsControl) {
+		m.add(at, "must be at most %d characters without control characters", maxText)
 	}
 }
 
@@ -70,7 +66,7 @@ func (m *mistakes) server(at string, server *Server, implicit bool) {
 	if !isHost(server.Host) {
 		m.add(join(at, "host"), "must be a host name or an IP address without scheme and port, is %q", server.Host)
 	}
-	m.printable(join(at, "user"), server.User, maxName)
+	m.printable(join(at, "user"), server.User)
 	switch {
 	case server.TLS == "none" && !isLoopback(server.Host): // the password would cross the network in clear
 		m.add(join(at, "tls"), `"none" is for loopback hosts only: set "tls" or "starttls"`)
