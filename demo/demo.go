@@ -217,6 +217,6 @@ func (p *play) ending(thread string) error {
 			return errors.New("the two sides do not agree")
 		}
 	}
-	p.say("Both sides agree: 200 mugs for 500.00 EUR.")
+	p.say("Both sides agree on all of it.")
 	return nil
 }

@@ -119,7 +119,7 @@ func (w *writer) mixed(d Draft) {
 	w.multipart("mixed", mixed)
 	w.buf.WriteString("--" + mixed + "\r\n")
 	w.multipart("alternative", alternative)
-	w.delimiter(alternative)
+	w.buf.WriteString("--" + alternative + "\r\n")
 	w.text("text/plain", d.Text)
 	w.delimiter(alternative)
 	w.text("text/html", d.HTML)
@@ -136,7 +136,7 @@ func (w *writer) mixed(d Draft) {
 }
 
 // multipart writes the Content-Type of a multipart and ends its header. The
-// delimiter that follows brings its own CRLF, except at the very start.
+// first delimiter follows at once, every other one behind a CRLF of its own.
 func (w *writer) multipart(subtype, boundary string) {
 	fmt.Fprintf(&w.buf, "Content-Type: multipart/%s; boundary=\"%s\"\r\n\r\n", subtype, boundary)
 }
