@@ -120,9 +120,17 @@ func (s *Store) Update(inbox string, fn func(*Tx) error) error {
 
 // View runs fn in a read-only transaction on the rows of one inbox.
 func (s *Store) View(inbox string, fn func(*Tx) error) error {
-	return s.db.View(func(tx *bbolt.Tx) error {
+	return s.view(func(tx *bbolt.Tx) error {
 		return fn(&Tx{root: tx.Bucket(inboxesBucket).Bucket([]byte(inbox))})
 	})
+}
+
+func (s *Store) view(fn func(*bbolt.Tx) error) error {
+	err := s.db.View(fn)
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	}
+	return err
 }
 
 // Close waits for what was begun, then gives the file and its lock back.
@@ -134,5 +142,5 @@ func (s *Store) Close() error {
 
 // Backup writes a consistent copy of the whole store to a new file.
 func (s *Store) Backup(path string) error {
-	return s.db.View(func(tx *bbolt.Tx) error { return tx.CopyFile(path, os.FileMode(0o600)) })
+	return s.view(func(tx *bbolt.Tx) error { return tx.CopyFile(path, os.FileMode(0o600)) })
 }
