@@ -99,9 +99,6 @@ func (s *signature) readSigner(tags tagList) error {
 	domain, _ := tags.get("d")
 	selector, _ := tags.get("s")
 	s.domain, s.selector = strings.ToLower(domain), strings.ToLower(selector)
-	if strings.Contains(s.selector, ".") { // D56: with dots in it, s= could lead to a name of another owner below _domainkey
-		return errors.New("s= has more than one label")
-	}
 	if !isName(s.domain, false) || !isName(s.selector, false) || !isName(s.keyName(), true) {
 		return errors.New("d= and s= are no plain names")
 	}
