@@ -540,26 +540,48 @@ func TestOutbox(t *testing.T) {
 	}
 }
 
-// A crash while the mail server answers leads to the same bytes again.
+// A crash while the mail server answers leads to the same bytes again, as soon
+// as the daemon is back.
 func TestCrashWhileSending(t *testing.T) {
 	s := newScene(t)
 	if _, err := s.buyer.Do(askAction()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, crash := context.WithCancel(t.Context())
 	var first []byte
-	_, err := s.buyer.sendDue(ctx, transport(func(_, _ string, raw []byte) error {
+	_, err := s.buyer.sendDue(t.Context(), transport(func(_, _ string, raw []byte) error {
 		first = raw
-		crash()
-		return errors.New("cut off")
+		return s.store.Close()
 	}))
-	if !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, store.ErrClosed) {
 		t.Fatal(err)
 	}
-	s.restart()
-	s.now = s.now.Add(time.Minute)
+	s.open()
+	if err := s.buyer.resume(); err != nil {
+		t.Fatal(err)
+	}
 	if again := s.letter(s.buyer); !bytes.Equal(first, again) {
 		t.Error("other bytes after the restart")
+	}
+}
+
+// A daemon that is told to stop lets the letter under way go out, so that it
+// is not sent twice, and begins no other.
+func TestStopWhileSending(t *testing.T) {
+	s := newScene(t)
+	for range 2 {
+		if _, err := s.buyer.Do(askAction()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	sent := 0
+	err := s.buyer.SendLetters(ctx, transport(func(_, _ string, raw []byte) error {
+		stop()
+		sent++
+		return nil
+	}))
+	if letters, _ := s.buyer.Letters(); !errors.Is(err, context.Canceled) || sent != 1 || len(letters) != 1 {
+		t.Errorf("%d sent, %d left, %v", sent, len(letters), err)
 	}
 }
 

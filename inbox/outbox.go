@@ -75,6 +75,9 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 // to one inbox go in the order in which they were queued; one that must wait
 // does not hold up the others.
 func (in *Inbox) SendLetters(ctx context.Context, t Transport) error {
+	if err := in.resume(); err != nil {
+		return err
+	}
 	for {
 		more := in.letters.wait()
 		next, err := in.sendDue(ctx, t)
@@ -94,9 +97,47 @@ func (in *Inbox) SendLetters(ctx context.Context, t Transport) error {
 	}
 }
 
+// resume makes letters due that were being sent when the process ended.
+func (in *Inbox) resume() error {
+	return in.commit(func(j *judge) error {
+		cut := map[string]Letter{}
+		err := j.tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+			var l Letter
+			err := r.Decode(&l)
+			if l.State == LetterSending {
+				cut[r.Key] = l
+			}
+			return true, err
+		})
+		if err != nil {
+			return err
+		}
+		for key, l := range cut {
+			l.State, l.Next = LetterQueued, j.in.srv.Now().Unix()
+			if err := j.tx.Put(tableOutbox, key, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sendGrace is how long a letter that is being sent may go on when the daemon
+// is told to stop: cut off, it would be sent twice.
+const sendGrace = 5 * time.Second
+
+// grace returns a context that ends a while after ctx does.
+func grace(ctx context.Context) (context.Context, func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })
+	return longer, func() { stop(); cancel() }
+}
+
 // sendDue tries every letter that is due and returns when the next will be.
 func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
-	for {
+	sending, done := grace(ctx)
+	defer done()
+	for ctx.Err() == nil {
 		now := in.srv.Now()
 		key, letter, next, err := in.nextLetter(now.Unix())
 		if err != nil || key == "" {
@@ -108,14 +149,15 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 		if err := in.putLetter(key, letter, nil); err != nil {
 			return next, err
 		}
-		sendErr := t.Send(ctx, in.set.Address, letter.To, letter.Raw)
-		if ctx.Err() != nil { // it stays in the state sending, and is sent again
-			return next, ctx.Err()
+		sendErr := t.Send(sending, in.set.Address, letter.To, letter.Raw)
+		if sending.Err() != nil { // cut off: it stays in the state sending, and is sent again
+			break
 		}
 		if err := in.settle(key, letter, sendErr); err != nil {
 			return next, err
 		}
 	}
+	return in.srv.Now(), ctx.Err()
 }
 
 // nextLetter finds a letter that is due, or when the next one will be.

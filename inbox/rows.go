@@ -63,7 +63,7 @@ type messageRow struct {
 
 	// What a parked message needs to go on.
 	WaitsFor string `json:"waits_for,omitempty"` // "" once it waits only for its key page
-	Retry    bool   `json:"retry,omitempty"` // its signature must be looked at again
+	Retry    bool   `json:"retry,omitempty"`     // its signature must be looked at again
 	Unknown  bool   `json:"unknown,omitempty"`
 	AgentOf  bool   `json:"agent_of,omitempty"`
 	Record   string `json:"record,omitempty"`

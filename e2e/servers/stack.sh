@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# stack.sh run DIR : the world (DNS, key pages), Dovecot and Postfix under one foreground script; prints "ready" when every port
+# answers, and ends all of it on SIGTERM or SIGINT or when one part dies. Needs root, for Postfix and port 443.
+# Run it inside netfault.sh: no port can collide there, and nothing survives it. No milter: mail is signed by agentmaild itself.
+. "$(dirname "$0")/lib.sh"
+D=$2; mkdir -p "$D"; chmod 755 "$D"; pids=()
+stop() { trap - TERM INT EXIT
+  for p in "${pids[@]}"; do kill -TERM -- "-$p" 2>/dev/null || true; done
+  for _ in $(seq 25); do alive=; for p in "${pids[@]}"; do kill -0 -- "-$p" 2>/dev/null && alive=1; done; [ -z "$alive" ] && break; sleep 0.02; done
+  for p in "${pids[@]}"; do kill -KILL -- "-$p" 2>/dev/null || true; done
+  exit 0; }
+trap stop TERM INT EXIT
+part() { local n=$1; shift; setsid "$@" > "$D/$n.out" 2>&1 & pids+=($!); }
+"$HERE/certs.sh" "$D/tls"; touch "$D/zone.txt"; mkdir -p "$D/pages"
+part world "$WORLD_BIN" -dns "$H:$DNS_PORT" -zone "$D/zone.txt" -https "$H:443" -pages "$D/pages" -cert "$D/tls/cert.pem" -key "$D/tls/key.pem"
+part dovecot "$HERE/dovecot.sh" run "$D"
+for _ in $(seq 250); do [ -s "$D/users/passwd" ] && break; sleep 0.02; done
+MILTER=0 part postfix "$HERE/postfix.sh" run "$D"
+for p in $DNS_PORT 443 $IMAPS_PORT $LMTP_PORT $SASL_PORT $MX_PORT $SUBMISSIONS_PORT; do wait_tcp "$p" 15; done
+echo ready
+wait -n || true
