@@ -112,6 +112,6 @@ func (s *SMTP) ownLogin() bool { return s.User != "" || len(s.Secret.ways()) > 0
 // DKIM is the table [inbox.dkim].
 type DKIM struct {
 	Domain   string `toml:"domain" doc:"Signing domain: that of the address, or one above or below it."`
-	Selector string `toml:"selector" doc:"Selector, letters, digits and hyphens: the public key is the TXT record at SELECTOR._domainkey.DOMAIN."`
+	Selector string `toml:"selector" doc:"Selector: the public key is the TXT record at SELECTOR._domainkey.DOMAIN."`
 	KeyFile  string `toml:"key_file" kind:"path" doc:"PEM file of the private key, RSA or Ed25519, mode 0600 or narrower."`
 }
