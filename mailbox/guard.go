@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"strconv"
 	"sync"
@@ -25,7 +26,6 @@ var (
 	budgetSearch = budget{256 << 10, maxIMAPLine, 1 << 20, 2 * time.Minute}        // one line of some 30 000 UIDs
 	budgetList   = budget{maxIMAPLine, maxIMAPLine, 8 << 20, 2 * time.Minute}      // some 90 000 mails
 	budgetBody   = budget{maxIMAPLine, MaxMail, MaxMail + 1<<20, 10 * time.Minute} // one mail
-	budgetAppend = budget{maxIMAPLine, maxIMAPLine, 1 << 20, 10 * time.Minute}     // one mail the other way
 )
 
 // errBeyondBudget wraps what a guard refuses.
@@ -46,7 +46,8 @@ type guard struct {
 	mu      sync.Mutex // of all below: allow is called while the library reads
 	budget  budget
 	total   int64
-	err     error
+	ended   error // what ended reading
+	err     error // the same, if it was the guard
 	scanner lineScanner
 }
 
@@ -74,19 +75,47 @@ func (g *guard) failure() error {
 	return g.err
 }
 
-// Read reads as the connection does, or fails with errBeyondBudget for good.
+// Read reads as the connection does, or fails with errBeyondBudget for good. A
+// literal that breaks off is filled up with zeros before the error is told:
+// the library would go on reading its buffer from two goroutines at once. It
+// comes to no harm, since the command fails.
 func (g *guard) Read(p []byte) (int, error) {
+	if n, err := g.fill(p); n > 0 || err != nil {
+		return n, err
+	}
 	n, err := g.r.Read(p)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.err == nil {
-		g.err = g.scan(p[:n])
+	open := g.scanner.literal
+	if g.err = g.scan(p[:n]); g.err != nil {
+		// The library has seen nothing of p.
+		g.scanner.literal, n, err = open, 0, g.err
 	}
-	if g.err != nil {
-		return 0, g.err
+	g.ended = err
+	if n > 0 || g.scanner.literal > 0 {
+		return n, nil
 	}
 	return n, err
 }
+
+// fill gives zeros, or the error, once reading has ended.
+func (g *guard) fill(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended == nil || g.scanner.literal == 0 {
+		return 0, g.ended
+	}
+	n := min(g.scanner.literal, int64(len(p)))
+	clear(p[:n])
+	g.scanner.literal -= n
+	return int(n), nil
+}
+
+// SetDeadline and its like do nothing: the waits are those of the budget. The
+// library's own would cut a large mail off on a slow line.
+func (g *guard) SetDeadline(time.Time) error      { return nil }
+func (g *guard) SetReadDeadline(time.Time) error  { return nil }
+func (g *guard) SetWriteDeadline(time.Time) error { return nil }
 
 func (g *guard) scan(p []byte) error {
 	if g.total += int64(len(p)); g.total > g.budget.total {
@@ -112,12 +141,16 @@ func (g *guard) scan(p []byte) error {
 // pieces it comes in.
 type lineScanner struct {
 	line    int64  // bytes of the line so far; counted anew after a literal
+	parens  int    // opening ones of the answer so far, outside literals
 	literal int64  // bytes of a literal still to come
 	inside  bool   // the answer goes on after a literal
 	tail    []byte // end of the line so far, enough for a literal's announcement
 }
 
-const maxTail = 32 // "{18446744073709551615}" and the line end
+const (
+	maxTail   = 32  // "{18446744073709551615}" and the line end
+	maxParens = 256 // what is asked for here nests three deep
+)
 
 // fresh reports whether the next byte begins an answer.
 func (s *lineScanner) fresh() bool { return s.line == 0 && s.literal == 0 && !s.inside }
@@ -138,6 +171,11 @@ func (s *lineScanner) next(p []byte, b budget) ([]byte, error) {
 	if s.line += int64(end); s.line > b.line {
 		return nil, fmt.Errorf("%w: a line over %d bytes", errBeyondBudget, b.line)
 	}
+	// I10: the library goes down into a BODYSTRUCTURE without limit, asked for
+	// or not, and comes back up in quadratic time.
+	if s.parens += bytes.Count(p[:end], []byte("(")); s.parens > maxParens {
+		return nil, fmt.Errorf("%w: over %d lists in an answer", errBeyondBudget, maxParens)
+	}
 	s.tail = append(s.tail, p[max(0, end-maxTail):end]...)
 	s.tail = s.tail[max(0, len(s.tail)-maxTail):]
 	if p[end-1] != '\n' {
@@ -148,25 +186,27 @@ func (s *lineScanner) next(p []byte, b budget) ([]byte, error) {
 	if size > b.literal {
 		return nil, fmt.Errorf("%w: a literal over %d bytes", errBeyondBudget, b.literal)
 	}
-	*s = lineScanner{literal: size, inside: announced, tail: s.tail[:0]}
+	parens := 0
+	if announced {
+		parens = s.parens
+	}
+	*s = lineScanner{literal: size, inside: announced, parens: parens, tail: s.tail[:0]}
 	return p[end:], nil
 }
 
 // literalSize reads the announcement of a literal, {n}, at the end of a line.
-// The library accepts a space and a missing CR before the LF.
-func literalSize(line []byte) (size int64, announced bool) {
-	line = bytes.TrimRight(line, "\r\n ")
-	open := bytes.LastIndexByte(line, '{')
-	if open < 0 || line[len(line)-1] != '}' {
-		return 0, false
-	}
-	digits := line[open+1 : len(line)-1]
-	if len(digits) == 0 || len(bytes.Trim(digits, "0123456789")) != 0 {
+// The library accepts a space and a missing CR before the LF, and any number
+// of digits: those that the tail does not hold are beyond every budget (I4).
+func literalSize(tail []byte) (size int64, announced bool) {
+	line, closed := bytes.CutSuffix(bytes.TrimRight(tail, "\r\n "), []byte("}"))
+	digits := line[len(bytes.TrimRight(line, "0123456789")):]
+	cut := len(digits) == len(line) && len(tail) == maxTail
+	if !closed || len(digits) == 0 || !cut && !bytes.HasSuffix(line[:len(line)-len(digits)], []byte("{")) {
 		return 0, false
 	}
 	size, err := strconv.ParseInt(string(digits), 10, 64)
-	if err != nil {
-		size = int64(^uint64(0) >> 1) // I4: beyond every budget
+	if err != nil || cut {
+		size = math.MaxInt64
 	}
 	return size, true
 }
