@@ -48,7 +48,7 @@ func (j *judge) deliver(p *proven) (Result, error) {
 	return result, err
 }
 
-// fresh begins with the check for replays.
+// fresh begins with the check for replays: the nonce first, then the id (D60).
 func (j *judge) fresh(p *proven) (Result, []threads.Effect, error) {
 	m := p.found.Parsed
 	var used nonceRow

@@ -26,7 +26,7 @@ func (j *judge) notice(p *proven, row *threadRow, state threads.State) error {
 		return nil
 	}
 	if p.signature() == Unchecked || p.signature() == MailOnly && j.in.set.Unsigned == UnsignedIgnore {
-		return nil // it is no acceptance that anybody would count
+		return nil // D62: no acceptance that anybody would count
 	}
 	row.Noticed = true
 	if err := j.tx.Put(tableThreads, row.ID, row); err != nil {

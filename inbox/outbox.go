@@ -123,7 +123,7 @@ func (in *Inbox) resume() error {
 }
 
 // sendGrace is how long a letter that is being sent may go on when the daemon
-// is told to stop: cut off, it would be sent twice.
+// is told to stop (D63): cut off, it would be sent twice.
 const sendGrace = 5 * time.Second
 
 // grace returns a context that ends a while after ctx does.

@@ -59,7 +59,7 @@ func (j *judge) goOn(id string) (here bool, err error) {
 	if err != nil || p == nil {
 		return false, err
 	}
-	if p.retrying() { // the key page could not be reached then; Tick looks again
+	if p.retrying() { // D61: the key page could not be reached then; Tick looks again
 		if err := j.put(p, FateParked, ""); err != nil {
 			return false, err
 		}

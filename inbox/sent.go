@@ -12,7 +12,7 @@ import (
 // Sent takes a mail that this inbox sent earlier into the store, as if Do had
 // just sent it: to begin where a suite begins, or where another program left
 // off. Nothing is queued. Errors wrap ErrAction where the mail is none of
-// this inbox, or the thread's state does not allow it.
+// this inbox, or the thread's state does not allow it (D67).
 func (in *Inbox) Sent(raw []byte, at time.Time) error {
 	mail, err := envelope.Read(raw)
 	if err != nil {

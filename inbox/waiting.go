@@ -179,7 +179,8 @@ func (j *judge) held(id string) (messageRow, error) {
 	return row, err
 }
 
-// approve takes a held message through its thread, as the thread stands now.
+// approve takes a held message through its thread, as the thread stands now
+// (D57).
 func (j *judge) approve(id string) error {
 	row, err := j.held(id)
 	if err != nil {

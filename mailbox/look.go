@@ -52,7 +52,8 @@ func (l *looker) look(ctx context.Context, s *session) error {
 	return nil
 }
 
-// start gives the position to go on from in the folder as it is now.
+// start gives the position to go on from in the folder as it is now. What lies
+// in it at the first start is left alone (D56).
 func (l *looker) start(ctx context.Context, s *session, pos Position) (Position, error) {
 	folder, err := s.examine(ctx, l.watcher.folder())
 	if err != nil {

@@ -76,7 +76,7 @@ func (t *Thread) quote(e Event) ([]Effect, error) {
 
 // askFor is the ask that a quote answers: the one it names in in_reply_to, or
 // the open one of the other side, of which there is at most one. A counter
-// answers only an ask that it names. -1 for none.
+// answers only an ask that it names (D58). -1 for none.
 func (t *Thread) askFor(e Event) (int, error) {
 	i := t.index(e.InReplyTo)
 	if i < 0 || t.Entries[i].Type != intent.AskQuote {
