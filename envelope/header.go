@@ -36,13 +36,13 @@ func (h Header) Count(name string) int {
 	return n
 }
 
-// readHeader reads the fields up to the empty line that ends them and returns
-// what follows it. Lines end in CRLF.
+// readHeader reads the fields, of at most limit bytes, up to the empty line
+// that ends them and returns what follows it. Lines end in CRLF.
 func readHeader(data []byte, limit int) (Header, []byte, error) {
 	if bytes.HasPrefix(data, []byte("\r\n")) {
 		return nil, data[2:], nil
 	}
-	end := bytes.Index(data[:min(len(data), limit+4)], []byte("\r\n\r\n"))
+	end := bytes.Index(data[:min(len(data), limit+2)], []byte("\r\n\r\n"))
 	if end < 0 {
 		return nil, nil, unsafef("the header does not end within %d bytes", limit)
 	}
