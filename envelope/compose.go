@@ -60,6 +60,18 @@ func Compose(d Draft, random io.Reader) ([]byte, error) {
 	return w.buf.Bytes(), w.err
 }
 
+// Mailbox writes an address with its name as it stands in a header field. A
+// name outside printable ASCII is encoded in base64: the other encoding, as
+// the library writes it, leaves a backslash bare, and readers then refuse the
+// whole field (RFC 2047 §5, rule 3).
+func Mailbox(a mail.Address) string {
+	name := mime.BEncoding.Encode("utf-8", a.Name)
+	if name == a.Name {
+		return a.String()
+	}
+	return name + " " + (&mail.Address{Address: a.Address}).String()
+}
+
 type writer struct {
 	buf    bytes.Buffer
 	random io.Reader
@@ -69,8 +81,8 @@ type writer struct {
 func (w *writer) header(d Draft) {
 	refs := d.References
 	refs = refs[max(0, len(refs)-maxReferences):]
-	w.field("From", d.From.String())
-	w.field("To", d.To.String())
+	w.field("From", Mailbox(d.From))
+	w.field("To", Mailbox(d.To))
 	w.field("Subject", mime.QEncoding.Encode("utf-8", d.Subject))
 	w.field("Date", d.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 +0000"))
 	w.field("Message-ID", d.MessageID)
@@ -86,24 +98,30 @@ func (w *writer) header(d Draft) {
 	}
 }
 
-// field writes one header field, folded at spaces. Values that could start
-// another field are an error, never mended: they are composed here.
+// field writes one header field, folded before words that do not fit; the
+// spaces between them stay, for a name or a JSON string may hold several in a
+// row. Values that could start another field are an error, never mended: they
+// are composed here.
 func (w *writer) field(name, value string) {
 	if strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
 		w.fail("%s holds a character that no header may hold", name)
 		return
 	}
 	line := name + ":"
-	for word := range strings.FieldsSeq(value) {
-		if len(word) > maxLine-2 {
-			w.fail("%s holds a word longer than a line", name)
-			return
-		}
-		if len(line)+1+len(word) > 76 && len(line) > len(name)+1 {
-			w.buf.WriteString(line + "\r\n")
+	for i, word := range strings.Split(value, " ") {
+		blank := strings.Trim(word, "\t") == "" // a folded line of white space ends the header for some readers
+		if i > 0 && !blank && len(line)+1+len(word) > 76 {
+			w.line(name, line)
 			line = ""
 		}
 		line += " " + word
+	}
+	w.line(name, line)
+}
+
+func (w *writer) line(name, line string) {
+	if len(line) > maxLine {
+		w.fail("%s holds a word longer than a line", name)
 	}
 	w.buf.WriteString(line + "\r\n")
 }
@@ -165,8 +183,10 @@ func (w *writer) attachment(a Attachment, disposition string) {
 
 // quoted writes quoted-printable. A "From " or a dot at the start of a line
 // is encoded too: mail stores and relays have changed such lines, and a
-// changed byte breaks the signature.
+// changed byte breaks the signature. The library swallows an LF that comes
+// some bytes after a lone CR, so line ends are made alike before it sees them.
 func (w *writer) quoted(body []byte) {
+	body = bytes.ReplaceAll(bytes.ReplaceAll(body, []byte("\r\n"), []byte{'\n'}), []byte{'\r'}, []byte{'\n'})
 	var encoded bytes.Buffer
 	q := quotedprintable.NewWriter(&encoded)
 	if _, err := q.Write(body); err != nil {

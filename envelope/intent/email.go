@@ -151,7 +151,7 @@ func (p *Parsed) Draft(jws string, references []string) (envelope.Draft, error) 
 		Extra: []envelope.Field{
 			{Name: "Auto-Submitted", Value: "auto-generated"}, // RFC 3834
 			{Name: "Structured-Data", Value: "full"},
-			{Name: "Agent-Of", Value: (&mail.Address{Name: p.ActingFor.OrgName, Address: p.ActingFor.Contact}).String()},
+			{Name: "Agent-Of", Value: envelope.Mailbox(mail.Address{Name: p.ActingFor.OrgName, Address: p.ActingFor.Contact})},
 			{Name: "Agent-Attribution", Value: headerJSON(attribution)},
 		},
 		Text: p.Text(),
@@ -204,7 +204,8 @@ func headerJSON(data []byte) string {
 }
 
 // AgentOfDiffers tells whether the Agent-Of field names another organisation
-// or contact than the message (D42). A mail without the field says nothing.
+// or contact than the message (D42). A mail without the field says nothing
+// (D59).
 func (m *Message) AgentOfDiffers(h envelope.Header) bool {
 	value := h.Get("Agent-Of")
 	if value == "" {
