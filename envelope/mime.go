@@ -3,10 +3,12 @@ package envelope
 import (
 	"bytes"
 	"mime"
+	"regexp"
 	"strings"
 )
 
-// Part is one node of the MIME tree.
+// Part is one node of the MIME tree. It is read here, strictly, and not by a
+// library that mends (D66).
 type Part struct {
 	Type   string            // media type in lower case, text/plain where none is given
 	Params map[string]string // parameters of Content-Type, names in lower case
@@ -59,7 +61,7 @@ func (p *Part) boundary(enclosing []string) (string, error) {
 		return "", unsafef("a boundary outside RFC 2046 §5.1.1")
 	case strings.Contains(strings.ToLower(raw), "boundary*"): // RFC 2231: read by some, not by others
 		return "", unsafef("a boundary in RFC 2231 form")
-	case strings.Contains(b, "=?"): // RFC 2047 decoding of parameters, done by some
+	case encodedWord.MatchString(b): // RFC 2047 decoding of parameters, done by some
 		return "", unsafef("a boundary like an encoded word")
 	}
 	for _, outer := range enclosing {
@@ -69,6 +71,9 @@ func (p *Part) boundary(enclosing []string) (string, error) {
 	}
 	return b, nil
 }
+
+// encodedWord is the form of RFC 2047 §2.
+var encodedWord = regexp.MustCompile(`=\?[^?]*\?[A-Za-z]\?[^?]*\?=`)
 
 // RFC 2046 §5.1.1, bchars.
 const boundaryChars = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'()+_,-./:=? "

@@ -80,6 +80,8 @@ func end(r Result) *Result { return &r }
 
 func findCode(err error) Code {
 	switch {
+	case errors.Is(err, intent.ErrProfile): // also where one of several parts cannot be read
+		return CodeNone
 	case errors.Is(err, intent.ErrSize):
 		return CodeSize
 	case errors.Is(err, intent.ErrJSON), errors.Is(err, intent.ErrUnreadable):
