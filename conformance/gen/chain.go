@@ -1,0 +1,324 @@
+package main
+
+import (
+	"github.com/agentmaild/agentmaild/envelope/intent"
+)
+
+// chainSuites are the checks to, expired, replay and prev, messages that wait
+// for others, and copies of one message.
+func chainSuites() []*suite {
+	s := newSuite("chain", "Recipient, times, nonces, hashes of what is answered, messages that come before what they answer, and copies.")
+	recipients(s)
+	bounds(s)
+	nonces(s)
+	answered(s)
+	parking(s)
+	copies(s)
+	return []*suite{s}
+}
+
+func timesOf(t *story) *letter { return t.times(t.buyer()) }
+
+func recipients(s *suite) {
+	s.singles(timesOf, []single{
+		{"to-another-inbox", "to.address is another address of the same domain", func(l *letter) { l.To.Address = "other@seller.test" }, refused("to")},
+		{"to-with-tag", "to.address has a tag that the inbox has not", func(l *letter) { l.To.Address = "agent+x@seller.test" }, refused("to")},
+		{"to-local-case", "the local part is compared byte for byte (D9)", func(l *letter) { l.To.Address = "Agent@seller.test" }, refused("to")},
+		{"to-domain-case", "the domain is compared without case (D9)", func(l *letter) { l.To.Address = "agent@SELLER.Test" }, accepted},
+	})
+}
+
+// bounds: exp is after the arrival, and iat at most 300 s ahead of it (D16).
+func bounds(s *suite) {
+	for _, c := range []struct {
+		name, why string
+		arrival   int64 // from the start
+		want      expect
+	}{
+		{"second-before-exp", "arrived a second before its exp", week - 1, accepted},
+		{"at-exp", "arrived in the second of its exp: exp must be after the arrival", week, refused("expired")},
+		{"second-after-exp", "arrived a second after its exp", week + 1, refused("expired")},
+		{"iat-300-ahead", "iat is 300 s ahead of the arrival (D16)", -300, accepted},
+		{"iat-301-ahead", "iat is 301 s ahead of the arrival (D16)", -301, refused("expired")},
+	} {
+		t := s.story(c.name, c.why)
+		l := t.times(t.buyer())
+		l.sealed = min(l.Iat, l.Iat+c.arrival)
+		t.deliverAt(l, l.Iat+c.arrival, c.want)
+	}
+}
+
+func nonces(s *suite) {
+	// reused is a new message, an offer in a thread of its own, with a nonce
+	// that was used.
+	reused := func(t *story, by *side, used *letter) *letter {
+		t.thread = uuid("another thread of " + t.Name)
+		l := t.times(by)
+		l.Nonce = used.Nonce
+		return l
+	}
+
+	t := s.story("nonce-again", "another message of the same sender with a nonce that it used")
+	first := t.given(t.times(t.buyer()))
+	t.deliver(reused(t, t.buyer(), first), refused("replay"))
+	t.final(first, "open")
+
+	t = s.story("nonce-of-another-sender", "two senders may use one nonce")
+	first = t.given(t.times(t.buyer()))
+	t.given(reused(t, s.world.third, first))
+
+	t = s.story("nonce-again-domain-in-capitals", "a sender is its address, and domains have no letter case (D9)")
+	first = t.given(t.times(t.buyer()))
+	again := reused(t, t.buyer(), first)
+	again.From.Address = "agent@BUYER.test"
+	t.deliver(again, refused("replay"))
+
+	t = s.story("nonce-of-refused-message", "a nonce is remembered once a message reaches replay, whether or not a later check fails (D19)")
+	first = priced(t.letter(t.buyer(), intent.Quote))
+	t.deliver(first, refused("state"))
+	t.deliver(reused(t, t.buyer(), first), refused("replay"))
+
+	t = s.story("nonce-kept-after-exp", "a nonce is kept until exp + 300 s (D19)")
+	first = t.given(t.times(t.buyer()))
+	t.tick(first.Exp + 299)
+	again = reused(t, t.buyer(), first)
+	again.Iat, again.sealed, again.Exp = first.Exp+200, first.Exp+200, first.Exp+week
+	t.deliverAt(again, first.Exp+300, refused("replay"))
+
+	t = s.story("nonce-kept-through-restart", "nonces are in the store")
+	first = t.given(t.times(t.buyer()))
+	t.restart()
+	t.deliver(reused(t, t.buyer(), first), refused("replay"))
+
+	for _, c := range []struct {
+		name, why string
+		change    change
+		want      expect
+	}{
+		{"forgery", "a mail that fails dkim burns no nonce", undkimmed, plain("dkim")},
+		{"other-recipient", "a message that fails to burns no nonce", func(l *letter) { l.To.Address = "other@seller.test" }, refused("to")},
+		{"early", "a message that fails expired burns no nonce", func(l *letter) { l.Iat += hour; l.Exp += hour }, refused("expired")},
+		{"unanswered-dns", "a mail that waits for DNS burns no nonce (D45)", sealed(func(s *seal) { s.selector = "slow" }), retry},
+		{"unreachable-page", "a message that waits for a key page burns no nonce (D45)", func(l *letter) { l.From.Party, l.jku = "", s.failing() }, retry},
+	} {
+		t := s.story("nonce-not-burnt-by-"+c.name, c.why)
+		first := t.times(t.buyer())
+		c.change(first)
+		t.deliver(first, c.want)
+		t.given(reused(t, t.buyer(), first))
+	}
+	s.DNSErrors["slow._domainkey.buyer.test"] = "temporary"
+
+	t = s.story("known-id-other-content", "a known id with other content, and a nonce of its own (section 4)")
+	first = t.given(t.times(t.buyer()))
+	second := t.times(t.buyer())
+	second.ID = first.ID
+	t.deliver(second, refused("state"))
+	t.final(first, "open")
+}
+
+// undkimmed leaves the mail without a DKIM signature.
+func undkimmed(l *letter) { l.seal = func(mail string) string { return mail } }
+
+// failing is a key page that answers 503.
+func (s *suite) failing() string {
+	page := "https://" + pageHost + "/.well-known/agent-agreements/" + partyID("failing") + ".json"
+	s.KeyPages[page] = keyPage{Status: 503}
+	return page
+}
+
+// answered: in_reply_to names a message of this thread held here and prev is
+// its hash; an accept or decline answers what ref names (D39).
+func answered(s *suite) {
+	for _, c := range []struct {
+		name, why string
+		change    change
+		want      expect
+	}{
+		{"prev-right", "the baseline of the cases beside it", func(*letter) {}, accepted},
+		{"prev-wrong", "prev is the hash of something else", func(l *letter) { l.Prev = (&letter{Message: intent.Message{}}).hash() }, refused("prev")},
+		{"accept-answers-nothing", "an accept without in_reply_to and prev (D39)", func(l *letter) { l.InReplyTo, l.Prev = "", "" }, refused("prev")},
+		{"accept-answers-other-than-ref", "in_reply_to and prev of one message, ref of another (D39)", func(l *letter) { l.Ref = uuid("another offer") }, refused("prev")},
+	} {
+		t := s.story(c.name, c.why)
+		offer := t.sent(t.times(t.seller()))
+		accept := t.accept(t.buyer(), offer)
+		c.change(accept)
+		t.deliver(accept, c.want)
+		t.final(offer, map[bool]string{true: "agreed", false: "open"}[c.want.Verdict == "accepted"])
+	}
+
+	t := s.story("decline-answers-nothing", "a decline without in_reply_to and prev (D39)")
+	offer := t.sent(t.times(t.seller()))
+	decline := t.decline(t.buyer(), offer)
+	decline.InReplyTo, decline.Prev = "", ""
+	t.deliver(decline, refused("prev"))
+	t.final(offer, "open")
+
+	t = s.story("prev-of-another-thread", "in_reply_to names a message held here, of another thread")
+	offer = t.sent(t.times(t.seller()))
+	t.thread = uuid("another thread of prev-of-another-thread")
+	t.deliver(t.accept(t.buyer(), offer), refused("prev"))
+	t.final(offer, "open")
+
+	t = s.story("prev-of-refused-message", "a message that was refused is not held here: what answers it waits")
+	refusedQuote := priced(t.letter(t.buyer(), intent.Quote))
+	t.deliver(refusedQuote, refused("state"))
+	cancel := t.cancel(t.buyer(), refusedQuote)
+	cancel.InReplyTo, cancel.Prev = refusedQuote.ID, refusedQuote.hash()
+	t.deliver(cancel, parked)
+}
+
+// parking: an answer to a message not seen yet waits for up to 24 h (D18).
+func parking(s *suite) {
+	// early is the cancel of an offer, which answers it, and the offer.
+	early := func(t *story) (cancel, offer *letter) {
+		offer = t.times(t.buyer())
+		cancel = t.cancel(t.buyer(), offer)
+		cancel.InReplyTo, cancel.Prev = offer.ID, offer.hash()
+		return cancel, offer
+	}
+
+	t := s.story("parked-released-by-delivery", "an answer comes before the message it answers, and goes on when that is there (D18)")
+	cancel, offer := early(t)
+	t.deliver(cancel, parked)
+	t.deliver(offer, accepted)
+	t.final(offer, "cancelled")
+
+	t = s.story("parked-through-restart", "what waits is in the store")
+	cancel, offer = early(t)
+	t.deliver(cancel, parked)
+	t.restart()
+	t.deliver(offer, accepted)
+	t.final(offer, "cancelled")
+
+	t = s.story("parked-released-by-sent", "a message that this inbox sends releases what waited for it (D45)")
+	offer = t.times(t.seller())
+	t.deliver(t.accept(t.buyer(), offer), parked)
+	t.sent(offer)
+	t.final(offer, "agreed")
+	t.record("two_signatures")
+
+	t = s.story("parked-chain-of-two", "what waits for a message that waits is released with it (D45)")
+	offer = t.times(t.buyer())
+	counter := t.counter(t.buyer(), offer)
+	cancel = t.cancel(t.buyer(), counter)
+	cancel.InReplyTo, cancel.Prev = counter.ID, counter.hash()
+	t.deliver(cancel, parked)
+	t.deliver(counter, parked)
+	t.deliver(offer, accepted)
+	t.final(offer, "replaced")
+	t.final(counter, "cancelled")
+
+	t = s.story("parked-for-replaces", "a counter without in_reply_to whose replaces names an offer not seen yet (D40)")
+	offer = t.times(t.buyer())
+	counter = t.counter(t.buyer(), offer)
+	counter.InReplyTo, counter.Prev = "", ""
+	t.deliver(counter, parked)
+	t.deliver(offer, accepted)
+	t.final(offer, "replaced")
+	t.final(counter, "open")
+
+	t = s.story("parked-a-day", "a tick a second before 24 h are over changes nothing (D18)")
+	cancel, offer = early(t)
+	t.deliver(cancel, parked)
+	t.tick(t.now + day - 1)
+	t.deliverAt(offer, t.now, accepted)
+	t.final(offer, "cancelled")
+
+	t = s.story("parked-too-long", "what has waited for more than 24 h fails, and is not released any more (D18)")
+	cancel, offer = early(t)
+	t.deliver(cancel, parked)
+	t.tick(t.now + day + 1)
+	t.deliver(offer, accepted)
+	t.final(offer, "open")
+
+	t = s.story("parked-again", "a parked message delivered again is a duplicate (D45)")
+	cancel, offer = early(t)
+	t.deliver(cancel, parked)
+	t.deliver(cancel, duplicate)
+	t.deliver(offer, accepted)
+	t.deliver(cancel, duplicate)
+	t.final(offer, "cancelled")
+
+	t = s.story("parked-with-wrong-prev", "prev is compared when the answered message is there")
+	cancel, offer = early(t)
+	cancel.Prev = (&letter{Message: intent.Message{}}).hash()
+	t.deliver(cancel, parked)
+	t.deliver(offer, accepted)
+	t.final(offer, "open")
+
+	t = s.story("parked-and-unsigned", "an unsigned message that waited is held once it can go on")
+	cancel, offer = early(t)
+	unsigned(cancel)
+	t.deliver(cancel, parked)
+	t.deliver(offer, accepted)
+	t.final(offer, "open")
+}
+
+// copies: an unsigned copy must not shut out the signed original (D34), and
+// the same message is a duplicate otherwise.
+func copies(s *suite) {
+	damaged := func(l *letter) { l.token = broken(l) }
+	elsewhere := func(l *letter) { l.jku = "https://keys.evil.test/.well-known/agent-agreements/" + l.by.party + ".json" }
+	for _, c := range []struct {
+		name, why string
+		change    change
+		first     expect
+	}{
+		{"unsigned", "held for its missing signature", unsigned, held},
+		{"damaged", "refused for a damaged signature", damaged, badJWS},
+		{"jku-elsewhere", "held for a signature that could not be checked", elsewhere, unchecked},
+	} {
+		t := s.story("copy-"+c.name+"-first", "a copy comes first and is "+c.why+"; the signed original counts (D34)")
+		offer := t.times(t.buyer())
+		t.deliver(offer.copy(c.change), c.first)
+		t.deliver(offer, accepted)
+		t.final(offer, "open")
+
+		t = s.story("copy-"+c.name+"-last", "the same message again, worse, when the signed one is held here")
+		offer = t.given(t.times(t.buyer()))
+		t.deliver(offer.copy(c.change), duplicate)
+		t.final(offer, "open")
+
+		t = s.story("copy-"+c.name+"-twice", "the same copy again is a duplicate, and the signed original still counts (D34)")
+		offer = t.times(t.buyer())
+		copied := offer.copy(c.change)
+		t.deliver(copied, c.first)
+		t.deliver(copied, duplicate)
+		t.restart()
+		t.deliver(offer, accepted)
+		t.final(offer, "open")
+	}
+
+	t := s.story("copy-unsigned-parked", "an unsigned copy is parked; the signed original takes its place (D34)")
+	offer := t.times(t.seller())
+	accept := t.accept(t.buyer(), offer)
+	t.deliver(accept.copy(unsigned), parked)
+	t.deliver(accept, parked)
+	t.sent(offer)
+	t.final(offer, "agreed")
+	t.record("two_signatures")
+
+	t = s.story("copy-damaged-when-parked", "a damaged copy does not end what a good one may do later (D34)")
+	offer = t.times(t.seller())
+	accept = t.accept(t.buyer(), offer)
+	t.deliver(accept, parked)
+	t.deliver(accept.copy(damaged), duplicate)
+	t.sent(offer)
+	t.final(offer, "agreed")
+
+	t = s.story("duplicate", "the same mail twice")
+	offer = t.given(t.times(t.buyer()))
+	t.deliver(offer, duplicate)
+	t.final(offer, "open")
+
+	t = s.story("duplicate-of-refused", "the same mail again, when the first was refused for the state")
+	quote := priced(t.letter(t.buyer(), intent.Quote))
+	t.deliver(quote, refused("state"))
+	t.deliver(quote, duplicate)
+
+	t = s.story("duplicate-through-a-list", "the same message with other header fields is the same message: its id and hash say so")
+	offer = t.given(t.times(t.buyer()))
+	t.deliver(offer.copy(after(before("List-Id: <deals.lists.test>\r\n"))), duplicate)
+}

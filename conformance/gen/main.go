@@ -1,0 +1,62 @@
+// Command gen writes the project's own suite for agent-intents/1: mails that
+// are composed and signed here, each from one valid baseline with one thing
+// changed, and what a receiver must make of them. What is expected is written
+// by hand from the profile; nothing is taken from what the program answers.
+// The same source gives the same bytes.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	out := flag.String("o", "conformance/intents", "folder that the suites are written to")
+	flag.Parse()
+	if err := write(*out, suites()); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// suites builds all of them. A function that fails here was given a constant
+// that is wrong, so the helpers of this program panic.
+func suites() []*suite {
+	var all []*suite
+	for _, group := range []func() []*suite{
+		threadSuites, recordSuites, chainSuites, schemaSuites, jsonSuites, jwsSuites, keySuites,
+		mimeSuites, headerSuites, dkimSuites, authresSuites, unsignedSuites,
+	} {
+		all = append(all, group()...)
+	}
+	return all
+}
+
+// write replaces the folders of the suites.
+func write(out string, all []*suite) error {
+	for _, s := range all {
+		dir := filepath.Join(out, s.name)
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("clearing a suite: %w", err)
+		}
+		for name, data := range s.render() {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				return fmt.Errorf("writing a suite: %w", err)
+			}
+			if err := os.WriteFile(file, data, 0o644); err != nil {
+				return fmt.Errorf("writing a suite: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
