@@ -56,7 +56,7 @@ type Proof struct {
 	Domain    string   `json:"domain"`    // that DKIM passed for
 	Party     string   `json:"party,omitempty"`
 	OrgName   string   `json:"org_name,omitempty"` // as the party's key page has it
-	Approved  bool     `json:"approved,omitempty"` // by the owner, after it was held
+	Approved  bool     `json:"approved"`           // by the owner, after it was held
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
@@ -67,39 +67,37 @@ type Thread struct {
 	Entries []threads.Entry `json:"entries"`
 }
 
-// Run answers events as they come until ctx ends. An event whose program
-// fails stays pending and is asked about again later.
+// Run answers events as they come until ctx ends, and returns its error. An
+// event whose program fails stays pending and is asked about again later.
 func (h *Handler) Run(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		event, next, more, err := h.Inbox.Pending()
-		if err != nil {
-			h.Log.Error("events cannot be read", "inbox", h.Inbox.Name(), "error", err)
-			next = h.Now().Add(time.Minute)
-		}
-		if event != nil {
-			h.answer(ctx, event)
-			if ctx.Err() != nil {
-				return ctx.Err()
+		if err == nil && event != nil {
+			if err = h.answer(ctx, event); err == nil {
+				continue
 			}
-			continue
+		}
+		if err != nil { // of the store: without a pause the program would be run without end
+			h.Log.Error("events cannot be worked", "inbox", h.Inbox.Name(), "error", err)
+			next = h.Now().Add(time.Minute)
 		}
 		timer := time.NewTimer(max(next.Sub(h.Now()), 0))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
 		case <-more:
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
+	return ctx.Err()
 }
 
-// answer asks about one event and does what the program wants done.
-func (h *Handler) answer(ctx context.Context, e *inbox.Event) {
+// answer asks about one event and does what the program wants done. Its error
+// is one of noting the outcome; a program that fails is an outcome.
+func (h *Handler) answer(ctx context.Context, e *inbox.Event) error {
 	action, err := h.ask(ctx, e)
 	if ctx.Err() != nil { // the daemon stops; the event is asked about at the next start
-		return
+		return nil
 	}
 	if err == nil && action == nil {
 		err = h.Inbox.HandlerDone(e.Seq)
@@ -109,12 +107,10 @@ func (h *Handler) answer(ctx context.Context, e *inbox.Event) {
 	}
 	if err == nil {
 		h.Log.Info("handler answered", "inbox", h.Inbox.Name(), "seq", e.Seq, "id", e.ID, "acted", action != nil)
-		return
+		return nil
 	}
 	h.Log.Warn("handler failed", "inbox", h.Inbox.Name(), "seq", e.Seq, "id", e.ID, "error", err)
-	if err := h.Inbox.HandlerFailed(e.Seq, err.Error()); err != nil {
-		h.Log.Error("a failed handler cannot be noted", "inbox", h.Inbox.Name(), "seq", e.Seq, "error", err)
-	}
+	return h.Inbox.HandlerFailed(e.Seq, err.Error())
 }
 
 // ask runs the program; a nil action means that nothing is to be done.
@@ -158,51 +154,62 @@ func (h *Handler) document(e *inbox.Event) ([]byte, error) {
 }
 
 // run runs the program in a process group of its own, which is killed whole
-// at the time limit. Of the daemon's environment it gets only what names
-// places and language: no secret reaches it by accident.
+// at the time limit and at the program's end: nothing that it starts outlives
+// it.
 func (h *Handler) run(ctx context.Context, input []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.Command[0], h.Command[1:]...)
-	var stdout, stderr limited
-	stdout.limit, stderr.limit = maxOutput, maxStderr
+	stdout, stderr := limited{limit: maxOutput}, limited{limit: maxStderr}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &stdout, &stderr
-	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"} {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
+	cmd.Env = environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
+	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel, cmd.WaitDelay = kill, time.Second
 	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = kill() // mostly there is nobody left
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("it ran longer than %s and was killed", h.Timeout)
+		return nil, fmt.Errorf("it ran longer than %s and was killed%s", h.Timeout, stderr.words())
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil, errors.New("it ended and left a process behind that held its output open")
 	case err != nil:
 		return nil, fmt.Errorf("running %s: %w%s", h.Command[0], err, stderr.words())
 	case stdout.over:
 		return nil, fmt.Errorf("its output is larger than %d bytes", maxOutput)
 	}
-	return stdout.Bytes(), nil
+	return stdout.kept.Bytes(), nil
+}
+
+// environment is of the daemon's own only what names places and language, so
+// that no secret reaches the program by accident.
+func environment() []string {
+	env := []string{} // not nil, which would pass on everything
+	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // limited keeps the first bytes written to it and takes the rest without
-// keeping them, so that the program is not ended by a broken pipe.
+// keeping them, so that the program is not ended by a broken pipe. It does not
+// embed its buffer, whose ReadFrom would pass by the limit.
 type limited struct {
-	bytes.Buffer
+	kept  bytes.Buffer
 	limit int
 	over  bool
 }
 
+// Write takes everything.
 func (l *limited) Write(p []byte) (int, error) {
-	room := l.limit - l.Len()
-	if len(p) > room {
-		l.over = true
-		l.Buffer.Write(p[:max(room, 0)])
-		return len(p), nil
-	}
-	return l.Buffer.Write(p)
+	room := l.limit - l.kept.Len()
+	l.over = l.over || len(p) > room
+	l.kept.Write(p[:min(len(p), room)])
+	return len(p), nil
 }
 
 // words is the program's complaint in one printable line.
@@ -212,7 +219,7 @@ func (l *limited) words() string {
 			return c
 		}
 		return ' '
-	}, l.String())
+	}, l.kept.String())
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
 	}
