@@ -21,7 +21,7 @@ import (
 // scene is two inboxes, a buyer and a seller, in a world held in memory: DNS,
 // key pages, a clock, and mail that goes where it is carried.
 type scene struct {
-	t     *testing.T
+	t     testing.TB
 	now   time.Time
 	store *store.Store
 	path  string
@@ -40,7 +40,7 @@ const (
 	sellerAddress = "agent@seller.test"
 )
 
-func newScene(t *testing.T, change ...func(*Settings)) *scene {
+func newScene(t testing.TB, change ...func(*Settings)) *scene {
 	t.Helper()
 	s := &scene{
 		t: t, now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC), path: filepath.Join(t.TempDir(), "store.db"),
@@ -162,7 +162,7 @@ func (s *scene) do(in *Inbox, a Action) (Done, []byte) {
 func (s *scene) letter(in *Inbox) []byte {
 	s.t.Helper()
 	var got [][]byte
-	if _, err := in.sendDue(s.t.Context(), transport(func(_, _ string, raw []byte) error {
+	if _, err := in.sendDue(context.Background(), transport(func(_, _ string, raw []byte) error {
 		got = append(got, raw)
 		return nil
 	})); err != nil {
@@ -183,7 +183,7 @@ func (f transport) Send(_ context.Context, from, to string, raw []byte) error {
 // deliver gives an inbox a mail now and returns the outcome.
 func (s *scene) deliver(in *Inbox, raw []byte) Result {
 	s.t.Helper()
-	results, err := in.Deliver(s.t.Context(), []Mail{{Raw: raw, Arrival: s.now}}, nil)
+	results, err := in.Deliver(context.Background(), []Mail{{Raw: raw, Arrival: s.now}}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func (s *scene) state(in *Inbox, thread, id string) string {
 func (s *scene) tick(in *Inbox, later time.Duration) {
 	s.t.Helper()
 	s.now = s.now.Add(later)
-	if err := in.Tick(s.t.Context()); err != nil {
+	if err := in.Tick(context.Background()); err != nil {
 		s.t.Fatal(err)
 	}
 }

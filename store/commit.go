@@ -48,6 +48,7 @@ func (s *Store) commit(batch []*call) {
 			return nil
 		})
 		if failed < 0 {
+			s.commits.Add(1)
 			for _, c := range batch {
 				c.err <- err
 			}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -42,6 +43,8 @@ type Store struct {
 	calls chan *call
 	quit  chan struct{}
 	done  sync.WaitGroup
+
+	commits atomic.Int64
 }
 
 // call is one update that waits for a commit.
@@ -144,3 +147,7 @@ func (s *Store) Close() error {
 func (s *Store) Backup(path string) error {
 	return s.view(func(tx *bbolt.Tx) error { return tx.CopyFile(path, os.FileMode(0o600)) })
 }
+
+// Commits is the number of transactions that were committed since Open, each
+// of which costs two syncs of the disk.
+func (s *Store) Commits() int64 { return s.commits.Load() }

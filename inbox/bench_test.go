@@ -1,0 +1,136 @@
+package inbox
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"strings"
+	"testing"
+
+	"github.com/agentmaild/agentmaild/dkim"
+)
+
+// benchScene is a scene in which the buyer's mails are of about 6 KB, signed
+// with RSA-2048 and an EdDSA JWS.
+func benchScene(b *testing.B) *scene {
+	b.Helper()
+	s := newScene(b)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		b.Fatal(err)
+	}
+	signer, err := dkim.NewSigner("buyer.test", "s1", key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.txt["s1._domainkey.buyer.test"] = dkim.KeyRecord(key.Public())
+	services := s.services["buyer"]
+	services.Signer = signer
+	s.services["buyer"] = services
+	s.buyer = s.inbox("buyer")
+	return s
+}
+
+// asks returns mails that each begin a thread.
+func (s *scene) asks(n int) []Mail {
+	s.t.Helper()
+	mails := make([]Mail, n)
+	a := askAction()
+	a.Note = strings.Repeat("We would like delivery to Ikeja. ", 5)
+	for i := range mails {
+		_, raw := s.do(s.buyer, a)
+		mails[i] = Mail{Raw: raw, Arrival: s.now}
+	}
+	return mails
+}
+
+// BenchmarkFloor is what no implementation can do without: one RSA-2048
+// verification, one Ed25519 verification, the hash of the body.
+func BenchmarkFloor(b *testing.B) {
+	body := make([]byte, 6<<10)
+	digest := sha256.Sum256(body)
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rsaSignature, err := rsa.SignPKCS1v15(rand.Reader, rsaKey, crypto.SHA256, digest[:])
+	if err != nil {
+		b.Fatal(err)
+	}
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	payload := make([]byte, 1200)
+	signature := ed25519.Sign(private, payload)
+	b.ReportAllocs()
+	for b.Loop() {
+		digest = sha256.Sum256(body)
+		if rsa.VerifyPKCS1v15(&rsaKey.PublicKey, crypto.SHA256, digest[:], rsaSignature) != nil || !ed25519.Verify(public, payload, signature) {
+			b.Fatal("the floor does not hold")
+		}
+	}
+}
+
+// BenchmarkVerify is everything about a mail up to the store.
+func BenchmarkVerify(b *testing.B) {
+	s := benchScene(b)
+	m := s.asks(1)[0]
+	b.SetBytes(int64(len(m.Raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if p := s.seller.prove(b.Context(), m); p.final != nil || p.signature() != Signed {
+			b.Fatalf("%+v", p.final)
+		}
+	}
+}
+
+// BenchmarkDeliver takes mails one by one, each durable before the next.
+func BenchmarkDeliver(b *testing.B) {
+	s := benchScene(b)
+	mails := s.asks(b.N)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, m := range mails {
+		results, err := s.seller.Deliver(b.Context(), []Mail{m}, []byte(`{"uid":1}`))
+		if err != nil || results[0].Verdict != Accepted {
+			b.Fatalf("%+v %v", results, err)
+		}
+	}
+}
+
+// BenchmarkDeliverBatch takes 64 mails at a time; a mail is one operation.
+func BenchmarkDeliverBatch(b *testing.B) {
+	s := benchScene(b)
+	mails := s.asks(b.N)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for len(mails) > 0 {
+		n := min(64, len(mails))
+		results, err := s.seller.Deliver(b.Context(), mails[:n], []byte(`{"uid":1}`))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, r := range results {
+			if r.Verdict != Accepted {
+				b.Fatalf("%+v", r)
+			}
+		}
+		mails = mails[n:]
+	}
+}
+
+// A batch of 64 is one commit.
+func TestBatchIsOneCommit(t *testing.T) {
+	s := newScene(t)
+	mails := s.asks(64)
+	before := s.store.Commits()
+	if _, err := s.seller.Deliver(t.Context(), mails, []byte(`{"uid":64}`)); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.store.Commits() - before; n != 1 {
+		t.Errorf("%d commits for 64 mails", n)
+	}
+}
