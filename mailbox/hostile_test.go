@@ -191,16 +191,19 @@ func TestCommandsChangeNothing(t *testing.T) {
 		f, l := newFake(), seenLedger()
 		f.run(t, f.watcher(), l, 6*time.Minute)
 		want := []string{
-			"CAPABILITY", "AUTHENTICATE PLAIN AGJvYkBzZWxsZXIudGVzdABjb3JyZWN0IGhvcnNl", "CAPABILITY", "CAPABILITY",
+			"AUTHENTICATE PLAIN AGJvYkBzZWxsZXIudGVzdABjb3JyZWN0IGhvcnNl",
 			"EXAMINE INBOX", "LIST 2:* (UID RFC822.SIZE INTERNALDATE)", "BODY 2 (UID BODY.PEEK[])", "BODY 3 (UID BODY.PEEK[])",
 			"IDLE", "DONE",
 			"EXAMINE INBOX", "LIST 4:* (UID RFC822.SIZE INTERNALDATE)",
 			"IDLE",
 		}
-		for i, c := range f.commands { // the library writes the items in any order
-			f.commands[i] = strings.Replace(c, "INTERNALDATE RFC822.SIZE", "RFC822.SIZE INTERNALDATE", 1)
+		var got []string
+		for _, c := range f.commands {
+			if c != "CAPABILITY" { // the library asks when it likes, and lists items in any order
+				got = append(got, strings.Replace(c, "INTERNALDATE RFC822.SIZE", "RFC822.SIZE INTERNALDATE", 1))
+			}
 		}
-		if diff := cmp.Diff(want, f.commands); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 	})

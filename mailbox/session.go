@@ -49,14 +49,14 @@ func newSession(ctx context.Context, a Account, dial DialFunc) (*session, error)
 func imapConn(ctx context.Context, e Endpoint, dial DialFunc) (conn net.Conn, preface string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, budgetSmall.wait, errTimeout)
 	defer cancel()
-	conn, err = e.dial(ctx, dial)
+	plain, err := e.dial(ctx, dial)
 	if err != nil || e.TLS != StartTLS {
-		return conn, "", err
+		return plain, "", err
 	}
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	secured, err := imapStartTLS(ctx, conn, e)
+	defer context.AfterFunc(ctx, func() { plain.Close() })()
+	secured, err := imapStartTLS(ctx, plain, e)
 	if err != nil {
-		conn.Close()
+		plain.Close()
 		return nil, "", orCause(ctx, err)
 	}
 	return secured, "* OK secured\r\n", nil
