@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/canon"
 )
 
@@ -215,5 +216,6 @@ func (m *Message) AgentOfDiffers(h envelope.Header) bool {
 	if err != nil {
 		return true
 	}
-	return a.Address != m.ActingFor.Contact || a.Name != "" && a.Name != m.ActingFor.OrgName
+	contact, err := address.Parse(a.Address)
+	return err != nil || contact != m.ActingFor.Contact || a.Name != "" && a.Name != m.ActingFor.OrgName
 }
