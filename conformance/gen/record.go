@@ -32,14 +32,14 @@ func recordOf(accept *letter, thread ...*letter) map[string]any {
 		"profile": "agent-agreement/1", "id": uuid("record of " + accept.ID), "thread": accept.Thread, "kind": "two_signatures",
 		"parties": []any{side("offerer", offer.by), side("accepter", accept.by)},
 		"offer":   message(offer), "acceptance": message(accept),
-		"terms": map[string]any{ // D30
+		"terms": map[string]any{
 			"type": "propose_times", "slot": offer.Slots[*accept.Slot], "purpose": offer.Purpose,
 		},
 		"agreed_at": accept.Iat, "chain": chain, "offer_current": true,
 	}
 }
 
-// sealedRecord is the record with its seal (D32).
+// sealedRecord is the record with its seal.
 func sealedRecord(r map[string]any, by *side) []byte {
 	r["seal"] = must(jws.Sign(by.key, by.page(), jws.TypRecord, must(canon.Marshal(r))))
 	return must(canon.Marshal(r))
