@@ -8,7 +8,6 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/agentmaild/agentmaild/envelope/schema"
 	"github.com/go-json-experiment/json"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // What Parse refuses, told apart because each is a verdict of its own.
@@ -68,18 +67,17 @@ func validate(t Type, object map[string]any) error {
 	if !ok {
 		return fmt.Errorf("%w: type is none of the six", ErrInvalid)
 	}
-	err = s.Validate(object)
-	if failed := new(jsonschema.ValidationError); errors.As(err, &failed) {
-		return fmt.Errorf("%w: %s", ErrInvalid, brief(failed))
+	if broken := s.Validate(object); broken != "" {
+		return fmt.Errorf("%w: %s", ErrInvalid, broken)
 	}
-	return err
+	return nil
 }
 
 // compiled holds the schema of each type; compiling takes milliseconds.
-var compiled = sync.OnceValues(func() (map[Type]*jsonschema.Schema, error) {
-	byType := map[Type]*jsonschema.Schema{}
+var compiled = sync.OnceValues(func() (map[Type]*schema.Fast, error) {
+	byType := map[Type]*schema.Fast{}
 	for t := range shapes {
-		s, err := schema.Compile(schema.MessageID + "#/$defs/" + string(t))
+		s, err := schema.CompileFast(string(t))
 		if err != nil {
 			return nil, err
 		}

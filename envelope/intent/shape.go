@@ -1,10 +1,6 @@
 package intent
 
-import (
-	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-)
+import "strings"
 
 // shape lists the members that an object may have; the value is the shape of
 // a member that is itself an object or a list of objects, nil for any other.
@@ -66,13 +62,4 @@ func prune(value any, s shape) (dropped bool) {
 		}
 	}
 	return dropped
-}
-
-// brief is the first leaf of a schema error in one line: where, and which
-// keyword. What the sender wrote is not repeated: it would reach the log.
-func brief(e *jsonschema.ValidationError) string {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	return "/" + strings.Join(e.InstanceLocation, "/") + " breaks " + strings.Join(e.ErrorKind.KeywordPath(), "/")
 }
