@@ -136,7 +136,7 @@ func (m *Message) view() view {
 	v.ref("Thread", m.Thread)
 	v.ref("Party", m.From.Party)
 	v.ref("Agent card", m.From.Card)
-	
+	v.ref("Nonce", m.Nonce)
 	return v
 }
 
