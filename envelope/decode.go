@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"mime/quotedprintable"
 	"strings"
 	"unicode/utf8"
 )
@@ -85,34 +83,54 @@ func decodeBase64(body []byte) ([]byte, error) {
 	return data, nil
 }
 
-// decodeQuoted checks what the library lets through (raw "=ZZ", bytes outside
-// ASCII, a soft break with nothing after it), then lets it decode.
+// decodeQuoted takes RFC 2045 §6.7 at its word. The library lets through raw
+// "=ZZ", bytes outside ASCII and a soft break with nothing after it. White
+// space at the end of a line was added on the way (rule 3).
 func decodeQuoted(body []byte) ([]byte, error) {
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case c == '=':
-			if !quotedPair(body[i+1:]) {
-				return nil, fmt.Errorf("%w: quoted-printable: a lone =", ErrEncoding)
-			}
-		case c >= 0x7f || c < ' ' && c != '\t' && c != '\r' && c != '\n':
-			return nil, fmt.Errorf("%w: quoted-printable: a raw byte outside printable ASCII", ErrEncoding)
+	data := make([]byte, 0, len(body))
+	for more := true; more; {
+		var line []byte
+		line, body, more = bytes.Cut(body, []byte("\r\n"))
+		line = bytes.TrimRight(line, " \t")
+		soft := bytes.HasSuffix(line, []byte{'='})
+		var err error
+		if data, err = appendQuoted(data, bytes.TrimSuffix(line, []byte{'='})); err != nil {
+			return nil, err
 		}
-	}
-	data, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
-	if err != nil {
-		return nil, fmt.Errorf("%w: quoted-printable: %w", ErrEncoding, err)
+		switch {
+		case soft && !more:
+			return nil, fmt.Errorf("%w: quoted-printable: cut off", ErrEncoding)
+		case more && !soft:
+			data = append(data, '\r', '\n')
+		}
 	}
 	return data, nil
 }
 
-// quotedPair tells whether what follows a = is two hex digits or the end of a
-// line (RFC 2045 §6.7, rules 1 and 5).
-func quotedPair(rest []byte) bool {
-	if len(rest) >= 2 && isHex(rest[0]) && isHex(rest[1]) {
-		return true
+// appendQuoted decodes one line without its soft break.
+func appendQuoted(data, line []byte) ([]byte, error) {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '=':
+			if i+2 >= len(line) || !isHex(line[i+1]) || !isHex(line[i+2]) {
+				return nil, fmt.Errorf("%w: quoted-printable: a lone =", ErrEncoding)
+			}
+			data = append(data, unhex(line[i+1])<<4|unhex(line[i+2]))
+			i += 2
+		case c >= 0x7f || c < ' ' && c != '\t':
+			return nil, fmt.Errorf("%w: quoted-printable: a raw byte outside printable ASCII", ErrEncoding)
+		default:
+			data = append(data, c)
+		}
 	}
-	rest = bytes.TrimLeft(rest, " \t")
-	return bytes.HasPrefix(rest, []byte("\r\n"))
+	return data, nil
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&0x0f + 9
 }
 
 func isHex(c byte) bool {
