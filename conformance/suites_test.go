@@ -25,6 +25,7 @@ var suites = []string{
 	"intents/jws",
 	"intents/keys",
 	"intents/mime",
+	"intents/order",
 	"intents/records",
 	"intents/schema",
 	"intents/threads",

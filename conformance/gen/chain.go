@@ -109,6 +109,22 @@ func nonces(s *suite) {
 	}
 	s.DNSErrors["slow._domainkey.buyer.test"] = "temporary"
 
+	t = s.story("known-id-of-another-sender", "somebody else's message with a known id (section 4)")
+	first = t.given(t.times(t.buyer()))
+	t.thread = uuid("another thread of known-id-of-another-sender")
+	stolen := t.times(s.world.third)
+	stolen.ID = first.ID
+	t.deliver(stolen, refused("state"))
+	t.final(first, "open")
+
+	t = s.story("known-id-of-own-message", "a message with the id of one that this inbox sent (section 4)")
+	first = t.sent(t.times(t.seller()))
+	t.thread = uuid("another thread of known-id-of-own-message")
+	stolen = t.times(t.buyer())
+	stolen.ID = first.ID
+	t.deliver(stolen, refused("state"))
+	t.final(first, "open")
+
 	t = s.story("known-id-other-content", "a known id with other content, and a nonce of its own (section 4)")
 	first = t.given(t.times(t.buyer()))
 	second := t.times(t.buyer())
@@ -291,6 +307,8 @@ func copies(s *suite) {
 		t.final(offer, "open")
 	}
 
+	laterCopies(s)
+
 	t := s.story("copy-unsigned-parked", "an unsigned copy is parked; the signed original takes its place (D34)")
 	offer := t.times(t.seller())
 	accept := t.accept(t.buyer(), offer)
@@ -321,4 +339,64 @@ func copies(s *suite) {
 	t = s.story("duplicate-through-a-list", "the same message with other header fields is the same message: its id and hash say so")
 	offer = t.given(t.times(t.buyer()))
 	t.deliver(offer.copy(after(before("List-Id: <deals.lists.test>\r\n"))), duplicate)
+}
+
+// laterCopies: the signed original comes when more has happened to the copy
+// than its own check (D34).
+func laterCopies(s *suite) {
+	// answering is a cancel that answers the buyer's offer, and the offer.
+	answering := func(t *story) (cancel, offer *letter) {
+		offer = t.times(t.buyer())
+		cancel = t.cancel(t.buyer(), offer)
+		cancel.InReplyTo, cancel.Prev = offer.ID, offer.hash()
+		return cancel, offer
+	}
+
+	t := s.story("copy-parked-then-held", "an unsigned copy was parked, then released and held; the signed original counts (D34)")
+	cancel, offer := answering(t)
+	t.deliver(cancel.copy(unsigned), parked)
+	t.given(offer)
+	t.deliver(cancel, accepted)
+	t.final(offer, "cancelled")
+
+	t = s.story("copy-parked-too-long", "an unsigned copy waited too long and failed; the signed original counts, whatever had become of it (D34)")
+	cancel, offer = answering(t)
+	t.deliver(cancel.copy(unsigned), parked)
+	t.tick(t.now + day + hour)
+	t.given(offer)
+	t.deliver(cancel, accepted)
+	t.final(offer, "cancelled")
+
+	t = s.story("copy-unsigned-after-parked", "an unsigned copy of a signed message that is parked takes nothing from it")
+	cancel, offer = answering(t)
+	t.deliver(cancel, parked)
+	t.deliver(cancel.copy(unsigned), duplicate)
+	t.given(offer)
+	t.final(offer, "cancelled")
+
+	t = s.story("copy-held-then-damaged", "a held copy, then a damaged one: the signed original counts all the same (D34)")
+	offer = t.times(t.buyer())
+	t.deliver(offer.copy(unsigned), held)
+	damaged := offer.copy(func(l *letter) { l.token = broken(l); l.label += "-damaged" })
+	t.deliver(damaged, open)
+	t.deliver(offer, accepted)
+	t.final(offer, "open")
+
+	t = s.story("copy-held-then-unreachable", "a held copy, then the signed original while its key page cannot be reached: tried again (D34, D45)")
+	offer = t.times(t.buyer())
+	offer.From.Party = ""
+	t.deliver(offer.copy(unsigned), held)
+	down := s.failing()
+	waits := offer.copy(func(l *letter) { l.jku = down; l.label += "-waits" })
+	t.deliver(waits, retry)
+	t.deliver(offer, accepted)
+	t.final(offer, "open")
+
+	t = s.story("copy-held-then-too-late", "an unsigned accept is held; the signed original comes when the offer is closed, and the state decides (D34)")
+	offer = t.sent(t.times(t.seller()))
+	accept := t.accept(t.buyer(), offer)
+	t.deliver(accept.copy(unsigned), held)
+	t.sent(t.cancel(t.seller(), offer))
+	t.deliver(accept, refused("state"))
+	t.final(offer, "cancelled")
 }

@@ -13,6 +13,7 @@ func jsonSuites() []*suite {
 	s.Inbox.Unsigned = "allow"
 	s.singles(unsignedTimes, textRows())
 	s.singles(unsignedTimes, valueRows())
+	s.singles(unsignedAsk, quantityRows())
 	return []*suite{s}
 }
 
@@ -84,6 +85,23 @@ func valueRows() []single {
 		{"unknown-member-inside", "at every level", part(swap(`"address":"agent@seller.test"`, `"address":"agent@seller.test","phone":"1"`)), acted},
 		{"member-of-another-type", "a member that only another type has is dropped too (D35)", part(swap(quantity, `"total":5,`+quantity)), acted},
 		{"proto-member", "a name that some languages give a meaning to", part(swap(quantity, `"__proto__":{"profile":"x"},`+quantity)), acted},
+	}
+}
+
+func unsignedAsk(t *story) *letter {
+	l := t.ask(t.buyer())
+	unsigned(l)
+	return l
+}
+
+func quantityRows() []single {
+	quantity := func(text string) change { return part(swap(`"quantity":200`, `"quantity":`+text)) }
+	return []single{
+		{"quantity-exponent", "2e2 is 200 (D37)", quantity("2e2"), acted},
+		{"quantity-zeros", "200.0000000 is 200: places are counted by value (D37)", quantity("200.0000000"), acted},
+		{"quantity-minus-zero", "-0 is not more than 0 (D8)", quantity("-0"), plain("schema")},
+		{"quantity-underflow", "1e-400 is a double, and it is 0 (D8)", quantity("1e-400"), plain("schema")},
+		{"quantity-1e400", "1e400 is none (D11)", quantity("1e400"), notJSON},
 	}
 }
 

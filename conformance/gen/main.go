@@ -27,7 +27,7 @@ func suites() []*suite {
 	var all []*suite
 	for _, group := range []func() []*suite{
 		threadSuites, recordSuites, chainSuites, schemaSuites, jsonSuites, jwsSuites, keySuites,
-		mimeSuites, headerSuites, dkimSuites, authresSuites, unsignedSuites,
+		mimeSuites, headerSuites, dkimSuites, authresSuites, unsignedSuites, orderSuites,
 	} {
 		all = append(all, group()...)
 	}

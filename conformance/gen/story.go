@@ -149,7 +149,11 @@ func (t *story) deliver(l *letter, want expect) {
 // deliverAt is the arrival of a mail at a moment, Unix seconds.
 func (t *story) deliverAt(l *letter, at int64, want expect) {
 	t.now = at
-	t.Steps = append(t.Steps, step{Deliver: t.write(l), At: stamp(at), Expect: &want})
+	s := step{Deliver: t.write(l), At: stamp(at)}
+	if want != open {
+		s.Expect = &want
+	}
+	t.Steps = append(t.Steps, s)
 }
 
 // sent is a mail that the inbox sent earlier, at the time it was composed or

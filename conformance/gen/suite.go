@@ -91,6 +91,7 @@ var (
 	parked    = expect{Verdict: "parked"}
 	retry     = expect{Verdict: "retry"}
 	anyPlain  = expect{Verdict: "plain"} // where the profile leaves open which check it is
+	open      = expect{}                 // where it leaves open what becomes of the mail
 )
 
 func plain(code string) expect   { return expect{Verdict: "plain", Code: code} }

@@ -140,6 +140,16 @@ func quotes(s *suite) {
 		t.final(counter, "open")
 	}
 
+	t = s.story("quote-answers-and-replaces", "a quote that answers an open ask and replaces an offer does both (D40)")
+	both := t.sent(t.times(t.seller()))
+	asked := t.sent(t.ask(t.seller()))
+	answer := t.quote(t.buyer(), asked)
+	answer.Replaces = both.ID
+	t.given(answer)
+	t.final(both, "replaced")
+	t.final(asked, "answered")
+	t.final(answer, "open")
+
 	t = s.story("replaces-in-another-thread", "replaces names an offer of another thread of the same two")
 	offer := t.sent(t.times(t.seller()))
 	counter := t.counter(t.buyer(), offer)
@@ -275,6 +285,11 @@ func cancels(s *suite) {
 	cancel.Ref = uuid("nothing")
 	t.deliver(cancel, refused("state"))
 	t.final(ask, "open")
+
+	t = s.story("cancel-begins-nothing", "a cancel in a thread that nobody began")
+	cancel = t.letter(t.buyer(), intent.Cancel)
+	cancel.Ref = uuid("nothing at all")
+	t.deliver(cancel, refused("state"))
 
 	t = s.story("cancel-of-another-thread", "ref names an offer of the sender in another thread")
 	other := t.given(t.times(t.buyer()))
