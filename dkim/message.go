@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 )
 
 // maxHeader bounds the header block, in bytes.
@@ -24,13 +25,14 @@ type field struct {
 	name  string // lower case
 	raw   []byte // from the name to the final CRLF, as it stands in the mail
 	value []byte // what follows the colon, without the final CRLF
+	above int    // position of the next field of the name further up, or -1
 }
 
 // message is a mail cut into header fields and body, with what is computed
 // once and used by several signatures.
 type message struct {
-	fields []field          // from the top
-	byName map[string][]int // positions in fields, from the top
+	fields []field        // from the top
+	lowest map[string]int // position of the bottom field of each name
 	body   []byte
 	hashes [2]*[sha256.Size]byte // of the body, by canonicalization
 }
@@ -44,18 +46,35 @@ func readMessage(raw []byte) (*message, error) {
 	if end < 0 {
 		return nil, fmt.Errorf("the header block has no end within %d bytes", maxHeader)
 	}
-	m := &message{body: raw[end+4:], byName: make(map[string][]int, usualFields), fields: make([]field, 0, usualFields)}
-	for rest := raw[:end+2]; len(rest) > 0; {
-		length := fieldLength(rest)
-		f, err := readField(rest[:length])
+	m := &message{body: raw[end+4:], lowest: make(map[string]int, usualFields), fields: make([]field, 0, usualFields)}
+	names := lowerASCII(raw[:end+2])
+	for at := 0; at < len(names); {
+		length := fieldLength(raw[at : end+2])
+		f, err := cutField(raw[at:at+length], names[at:])
 		if err != nil {
 			return nil, err
 		}
-		m.byName[f.name] = append(m.byName[f.name], len(m.fields))
+		if i, again := m.lowest[f.name]; again {
+			f.above = i
+		}
+		m.lowest[f.name] = len(m.fields)
 		m.fields = append(m.fields, f)
-		rest = rest[length:]
+		at += length
 	}
 	return m, nil
+}
+
+// lowerASCII makes one text of the whole header for all its names to be cut
+// from.
+func lowerASCII(header []byte) string {
+	lower := make([]byte, len(header))
+	for i, b := range header {
+		if 'A' <= b && b <= 'Z' {
+			b |= 0x20
+		}
+		lower[i] = b
+	}
+	return string(lower)
 }
 
 // fieldLength is the length of the first field of header, with its
@@ -70,18 +89,23 @@ func fieldLength(header []byte) int {
 	}
 }
 
-func readField(raw []byte) (field, error) {
+// readField reads a field that stands alone.
+func readField(raw []byte) (field, error) { return cutField(raw, lowerASCII(raw)) }
+
+// cutField reads the field raw, which in lower case is the start of lower.
+func cutField(raw []byte, lower string) (field, error) {
 	if bytes.IndexByte(raw, 0) >= 0 || bareLineEnd(raw) {
 		return field{}, errors.New("the header has a NUL, a bare CR or a bare LF")
 	}
 	name, value, found := bytes.Cut(raw, []byte(":"))
 	// "From :" is From to some readers and unknown to others.
-	if !found || !isFieldName(string(name)) {
+	if !found || !isFieldName(lower[:len(name)]) {
 		return field{}, errors.New("the header has a line that is no field")
 	}
 	return field{
-		name:  strings.ToLower(string(name)),
+		name:  lower[:len(name)],
 		raw:   raw,
+		above: -1,
 		value: value[:len(value)-len(crlf)],
 	}, nil
 }
@@ -104,7 +128,14 @@ func bareLineEnd(text []byte) bool {
 
 // named returns the positions of the fields of a lower-case name, topmost
 // first.
-func (m *message) named(name string) []int { return m.byName[name] }
+func (m *message) named(name string) []int {
+	var at []int
+	for i, ok := m.lowest[name]; ok && i >= 0; i = m.fields[i].above {
+		at = append(at, i)
+	}
+	slices.Reverse(at)
+	return at
+}
 
 // covers tells whether h= names a field at least once, and as often as the
 // mail has it. One more on top would go unsigned.
@@ -131,14 +162,13 @@ func (m *message) bodyHash(c canonicalization) []byte {
 // field with an empty b=.
 func (m *message) headerHash(c canonicalization, names []string, own field) [sha256.Size]byte {
 	text := make([]byte, 0, usualHeader)
-	used := make(map[string]int, len(names))
+	next := maps.Clone(m.lowest)
 	for _, name := range names {
 		// RFC 6376 §5.4.2: a name given again means the next field above; a
 		// name without a field is hashed as nothing.
-		at := m.byName[name]
-		if n := len(at) - used[name]; n > 0 {
-			text = c.appendField(text, m.fields[at[n-1]])
-			used[name]++
+		if i, ok := next[name]; ok && i >= 0 {
+			text = c.appendField(text, m.fields[i])
+			next[name] = m.fields[i].above
 		}
 	}
 	text = c.appendField(text, own)

@@ -87,7 +87,8 @@ func TestSignCovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.byName["from"] = append(m.byName["from"], 0)
+	m.fields[0].above = m.lowest["from"]
+	m.lowest["from"] = 0
 	if !m.covers(s.names, "from") {
 		t.Error("a second From would not be covered")
 	}

@@ -33,7 +33,10 @@ func parseTags(text string) (tagList, error) {
 	}
 	list := make(tagList, 0, 12)
 	for at := 0; at < len(text); {
-		end := at + strings.IndexByte(text[at:]+";", ';')
+		end := len(text)
+		if length := strings.IndexByte(text[at:], ';'); length >= 0 {
+			end = at + length
+		}
 		t, err := parseTag(text[:end], at)
 		if err != nil {
 			return nil, err

@@ -50,24 +50,30 @@ func readHeader(data []byte, limit int) (Header, []byte, error) {
 	if bytes.IndexByte(block, 0) >= 0 { // one reader stops here, another does not
 		return nil, nil, unsafef("a NUL in the header")
 	}
-	var header Header
+	header, err := parseFields(string(block))
+	return header, body, err
+}
+
+// parseFields reads the fields of a block; all of them share its memory.
+func parseFields(block string) (Header, error) {
+	header := make(Header, 0, strings.Count(block, "\r\n"))
 	for len(block) > 0 {
 		field, rest := cutField(block)
 		f, err := parseField(field)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		header = append(header, f)
 		block = rest
 	}
-	return header, body, nil
+	return header, nil
 }
 
 // cutField takes the first field with its continuation lines off a block.
-func cutField(block []byte) (field, rest []byte) {
+func cutField(block string) (field, rest string) {
 	end := 0
 	for {
-		end += bytes.Index(block[end:], []byte("\r\n")) + 2
+		end += strings.Index(block[end:], "\r\n") + 2
 		if end == len(block) || block[end] != ' ' && block[end] != '\t' {
 			return block[:end], block[end:]
 		}
@@ -77,25 +83,27 @@ func cutField(block []byte) (field, rest []byte) {
 // parseField reads one field. Where readers differ it is refused: a line
 // without a colon, a first line that begins with white space, white space in
 // the name (also folded), and names outside printable ASCII (RFC 5322 §2.2).
-func parseField(field []byte) (Field, error) {
-	name, value, ok := bytes.Cut(field, []byte{':'})
+func parseField(field string) (Field, error) {
+	name, value, ok := strings.Cut(field, ":")
 	if !ok {
 		return Field{}, unsafef("a header line without a colon")
 	}
-	if len(name) == 0 {
+	if name == "" {
 		return Field{}, unsafef("a header field without a name")
 	}
-	for _, c := range name {
-		if c <= ' ' || c >= 0x7f {
+	for i := range len(name) {
+		if name[i] <= ' ' || name[i] >= 0x7f {
 			return Field{}, unsafef("a header field name that is not printable ASCII")
 		}
 	}
-	_, folded, _ := bytes.Cut(value, []byte("\r\n"))
-	for line := range bytes.Lines(folded) {
-		if len(bytes.TrimSpace(line)) == 0 { // it ends the header for some readers
+	value, folded, _ := strings.Cut(value, "\r\n")
+	for line := range strings.Lines(folded) {
+		if strings.TrimSpace(line) == "" { // it ends the header for some readers
 			return Field{}, unsafef("a header line of white space")
 		}
 	}
-	unfolded := bytes.ReplaceAll(value, []byte("\r\n"), nil)
-	return Field{string(name), string(bytes.Trim(unfolded, " \t"))}, nil
+	if folded != "" {
+		value += strings.ReplaceAll(folded, "\r\n", "")
+	}
+	return Field{name, strings.Trim(value, " \t")}, nil
 }
