@@ -8,8 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -24,34 +22,66 @@ var ErrStrict = errors.New("not strict JSON")
 // in one object, data after the value, nesting deeper than maxDepth, and a
 // number that is no finite double. The caller bounds the length of data.
 func Strict(data []byte, maxDepth int) ([]byte, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
-	for {
-		token, err := dec.ReadToken()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrStrict, err)
-		}
-		if dec.StackDepth() > maxDepth {
-			return nil, fmt.Errorf("%w: nested deeper than %d", ErrStrict, maxDepth)
-		}
-		if token.Kind() == '0' && !finite(token) {
-			return nil, fmt.Errorf("%w: a number outside IEEE 754 double precision", ErrStrict)
-		}
+	if err := scan(data, maxDepth); err != nil {
+		return nil, err
 	}
 	value := jsontext.Value(bytes.Clone(data))
-	if err := value.Canonicalize(); err != nil { // refuses a second value too
+	if err := value.Canonicalize(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStrict, err)
 	}
 	return value, nil
 }
 
-// finite tells whether a number token is a double. The canonicaliser would
-// turn 1e400 into the largest double, and two texts would have one hash.
-func finite(token jsontext.Token) bool {
-	f, err := strconv.ParseFloat(token.String(), 64)
-	return err == nil && !math.IsInf(f, 0)
+// scan checks what the library does not: how deep the text is nested, and
+// that its numbers are finite. What is no JSON passes; the library refuses it.
+func scan(data []byte, maxDepth int) error {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			i = stringEnd(data, i)
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("%w: nested deeper than %d", ErrStrict, maxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c == '-' || '0' <= c && c <= '9':
+			end := numberEnd(data, i)
+			if !finite(data[i:end]) {
+				return fmt.Errorf("%w: a number outside IEEE 754 double precision", ErrStrict)
+			}
+			i = end - 1
+		}
+	}
+	return nil
+}
+
+// stringEnd is the position of the quote that ends the string begun at i.
+func stringEnd(data []byte, i int) int {
+	for i++; i < len(data) && data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+func numberEnd(data []byte, i int) int {
+	for i < len(data) && bytes.IndexByte([]byte("+-.0123456789Ee"), data[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// finite tells whether a number is a double. The canonicaliser would turn
+// 1e400 into the largest double, and two texts would have one hash.
+func finite(number []byte) bool {
+	if len(number) <= 300 && bytes.IndexAny(number, "eE") < 0 {
+		return true
+	}
+	_, err := strconv.ParseFloat(string(number), 64)
+	return !errors.Is(err, strconv.ErrRange)
 }
 
 // Marshal writes v in canonical form.
