@@ -21,6 +21,8 @@ func policy(s *suite, setting string) {
 		"ignore": plain("unsigned"), // D43
 		"allow":  {Verdict: "accepted"},
 	}[setting]
+	// D43 says what ignoring is, D31 which record an accept that is allowed makes.
+	rule := map[string]string{"hold": "D20", "ignore": "D20, D43", "allow": "D20, D31"}[setting]
 	elsewhere := func(l *letter) { l.jku = "https://keys.evil.test/.well-known/agent-agreements/" + l.by.party + ".json" }
 	lesser := func(signature string) expect {
 		want := without
@@ -33,8 +35,8 @@ func policy(s *suite, setting string) {
 		want      expect
 	}{
 		{"signed", "a good signature", func(*letter) {}, accepted},
-		{"mail-only", "no signature (D20)", unsigned, lesser("mail_only")},
-		{"unchecked", "a signature that cannot be checked (D20)", elsewhere, lesser("unchecked")},
+		{"mail-only", "no signature (" + rule + ")", unsigned, lesser("mail_only")},
+		{"unchecked", "a signature that cannot be checked (" + rule + ")", elsewhere, lesser("unchecked")},
 		{"invalid", "a signature that is wrong is refused under every setting", func(l *letter) { l.token = broken(l) }, badJWS},
 	} {
 		t := s.story(c.name, c.why)
@@ -49,7 +51,7 @@ func policy(s *suite, setting string) {
 			continue
 		}
 		if c.want.Verdict == "accepted" {
-			t.record("our_signature") // D31
+			t.record("our_signature")
 		}
 		t = s.story(c.name+"-then-signed", "the same message again, signed: it counts (D34)")
 		offer = t.sent(t.times(t.seller()))
