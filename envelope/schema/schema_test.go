@@ -64,7 +64,8 @@ func TestDocumentsAreValid(t *testing.T) {
 	}
 }
 
-// Every reference stays inside the two documents, and leads somewhere.
+// Every reference stays inside the two documents. That each leads somewhere
+// is checked when they are compiled.
 func TestReferencesStayInside(t *testing.T) {
 	for id, text := range documents {
 		seen := 0
@@ -77,8 +78,6 @@ func TestReferencesStayInside(t *testing.T) {
 			document, _, _ := strings.Cut(ref, "#")
 			if _, inside := documents[document]; !inside {
 				t.Errorf("%s refers to %v", id, value)
-			} else if _, err := schema.Compile(ref); err != nil {
-				t.Errorf("%s refers to %v: %v", id, value, err)
 			}
 		})
 		if seen == 0 {
