@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/agentmaild/agentmaild/mailbox"
@@ -200,7 +199,9 @@ func (f *fakeIMAP) run(t *testing.T, w *mailbox.Watcher, l *ledger, d time.Durat
 		t.Errorf("Run returned %v", err)
 	}
 	f.serving.Wait()
-	synctest.Wait()
+	if l.broken != nil {
+		t.Error(l.broken)
+	}
 }
 
 func (f *fakeIMAP) said(command string) (n int) {

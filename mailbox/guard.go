@@ -140,8 +140,9 @@ func (g *guard) scan(p []byte) error {
 // lineScanner follows lines and literals through a byte stream, whatever the
 // pieces it comes in.
 type lineScanner struct {
-	line    int64  // bytes of the line so far; counted anew after a literal
-	parens  int    // opening ones of the answer so far, outside literals
+	line    int64 // bytes of the line so far; counted anew after a literal
+	parens  int   // opening ones of the answer so far, outside literals
+	caps    capsFinder
 	literal int64  // bytes of a literal still to come
 	inside  bool   // the answer goes on after a literal
 	tail    []byte // end of the line so far, enough for a literal's announcement
@@ -176,6 +177,9 @@ func (s *lineScanner) next(p []byte, b budget) ([]byte, error) {
 	if s.parens += bytes.Count(p[:end], []byte("(")); s.parens > maxParens {
 		return nil, fmt.Errorf("%w: over %d lists in an answer", errBeyondBudget, maxParens)
 	}
+	if s.caps.listIn(p[:end]) {
+		return nil, errCapsList
+	}
 	s.tail = append(s.tail, p[max(0, end-maxTail):end]...)
 	s.tail = s.tail[max(0, len(s.tail)-maxTail):]
 	if p[end-1] != '\n' {
@@ -192,6 +196,38 @@ func (s *lineScanner) next(p []byte, b budget) ([]byte, error) {
 	}
 	*s = lineScanner{literal: size, inside: announced, parens: parens, tail: s.tail[:0]}
 	return p[end:], nil
+}
+
+// errCapsList refuses what makes the library spin for ever, on a closed
+// connection too: a parenthesis among the capabilities.
+var errCapsList = fmt.Errorf("%w: a list among its capabilities", errBeyondBudget)
+
+// capsFinder follows one line, whatever the pieces it comes in, to a
+// parenthesis in CAPABILITY data, RFC 9051 §7.2.2, which ends with the line or
+// at the bracket of its response code.
+type capsFinder struct {
+	matched int  // letters of the word so far
+	inside  bool // the word was there, the bracket was not
+}
+
+func (f *capsFinder) listIn(p []byte) bool {
+	const word = "CAPABILITY"
+	for _, b := range p {
+		switch {
+		case f.inside && b == '(':
+			return true
+		case f.inside:
+			f.inside = b != ']'
+		case b&^0x20 == word[f.matched]: // in either case
+			f.matched++
+		default:
+			f.matched = 0
+		}
+		if f.matched == len(word) {
+			f.matched, f.inside = 0, true
+		}
+	}
+	return false
 }
 
 // literalSize reads the announcement of a literal, {n}, at the end of a line.

@@ -46,6 +46,10 @@ func TestGuard(t *testing.T) {
 		"no literal: in the line": {"* {21} x\r\n", false},
 		"longer after a literal":  {"* {2}\r\nab" + strings.Repeat("x", 39) + "\n", false},
 		"lists":                   {strings.Repeat("* (((\r\n", 20), false},
+		"list among capabilities": {"* CAPABILITY x (\r\n", true},
+		"list in the code":        {"* OK [capability(x", true},
+		"list after it":           {"* OK [CAPABILITY x] (Debian)\r\n* (\r\n", false},
+		"no capabilities":         {"* CAPABILIT (\r\n* (\r\n", false},
 		"in all":                  {strings.Repeat("* OK hello\r\n", 17), true},
 	} {
 		t.Run(name, func(t *testing.T) {

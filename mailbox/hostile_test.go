@@ -146,7 +146,10 @@ func TestHostileServer(t *testing.T) {
 			c.say("+ idling\r\n")
 			c.say("%s OK enough\r\n", tag)
 		}, ok, "the server ended IDLE", 2},
-		"I12 PREAUTH":            {"GREETING", func(c *fakeConn, _, _ string) { c.say("* PREAUTH welcome\r\n"); c.hang() }, "", "PREAUTH", 1},
+		"I12 PREAUTH": {"GREETING", func(c *fakeConn, _, _ string) { c.say("* PREAUTH welcome\r\n"); c.hang() }, "", "PREAUTH", 1},
+		"password login disabled": {"CAPABILITY", func(c *fakeConn, tag, _ string) {
+			c.say("* CAPABILITY IMAP4rev1 LOGINDISABLED\r\n%s OK\r\n", tag)
+		}, "", "LOGINDISABLED", 1},
 		"login refused":          {"AUTHENTICATE", func(c *fakeConn, tag, _ string) { c.say("%s NO [AUTHENTICATIONFAILED] wrong\r\n", tag) }, "", "wrong", 1},
 		"login echoed":           {"AUTHENTICATE", func(c *fakeConn, tag, args string) { c.say("%s NO bad %s (%s)\r\n", tag, args, password) }, "", "bad PLAIN [password] ([password])", 1},
 		"I16 control characters": {"EXAMINE", func(c *fakeConn, tag, _ string) { c.say("%s NO [ALERT] \x1b[2J\x07\xff\u202e!\r\n", tag) }, "", `NO [ALERT] \x1b[2J\x07\xff\u{202e}!`, 1},

@@ -30,6 +30,7 @@ type ledger struct {
 	calls    int
 	refuse   func(call int) error
 	changed  chan struct{} // a token after every call
+	broken   []string      // promises of Deliver
 }
 
 func newLedger() *ledger { return &ledger{changed: make(chan struct{}, 1000)} }
@@ -45,6 +46,7 @@ func (l *ledger) deliver(_ context.Context, batch []mailbox.Incoming) error {
 	defer l.mu.Unlock()
 	defer func() { l.changed <- struct{}{} }()
 	l.calls++
+	l.check(batch)
 	if l.refuse != nil {
 		if err := l.refuse(l.calls); err != nil {
 			return err
@@ -57,6 +59,23 @@ func (l *ledger) deliver(_ context.Context, batch []mailbox.Incoming) error {
 		}
 	}
 	return nil
+}
+
+// check holds the watcher to what Deliver promises.
+func (l *ledger) check(batch []mailbox.Incoming) {
+	size := 0
+	for i, in := range batch {
+		size += len(in.Raw)
+		if i > 0 && in.Position.UID <= batch[i-1].Position.UID {
+			l.broken = append(l.broken, fmt.Sprintf("UID %d after %d", in.Position.UID, batch[i-1].Position.UID))
+		}
+		if in.Position.UIDValidity == 0 || len(in.Raw) > mailbox.MaxMail || in.Raw != nil && in.Problem != "" {
+			l.broken = append(l.broken, fmt.Sprintf("mail %+v", in))
+		}
+	}
+	if len(batch) == 0 || len(batch) > 64 || size > 32<<20 {
+		l.broken = append(l.broken, fmt.Sprintf("%d mails of %d bytes", len(batch), size))
+	}
 }
 
 // raws gives the mails, or problems in brackets, held so far.
@@ -196,6 +215,9 @@ func TestManyMails(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, l.await(t, len(want))); diff != "" {
 		t.Error(diff)
+	}
+	if l.broken != nil {
+		t.Error(l.broken)
 	}
 }
 

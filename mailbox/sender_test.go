@@ -27,7 +27,6 @@ type fakeSMTP struct {
 	// open. "close": the connection is closed.
 	reply map[string]string
 
-	mu      sync.Mutex
 	dials   int
 	lines   []string
 	content []byte

@@ -141,6 +141,42 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestTLS(t *testing.T) {
+	for mode, options := range map[mailbox.TLSMode]mailtest.Options{
+		mailbox.ImplicitTLS: {TLS: true}, mailbox.StartTLS: {StartTLS: true},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			options.Users = map[string]string{alice: "a"}
+			s, err := mailtest.Start(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			for _, e := range []mailbox.Endpoint{s.IMAP(), s.SMTP()} {
+				if e.TLS != mode || e.RootCAs != s.RootCAs() || e.RootCAs == nil {
+					t.Errorf("endpoint %+v", e)
+				}
+			}
+			if err := send(t, s, alice); err != nil {
+				t.Error(err)
+			}
+			// Without TLS nobody gets in.
+			clear := mailbox.Account{Endpoint: s.SMTP(), User: alice, Password: func(context.Context) (string, error) { return "a", nil }}
+			clear.TLS = mailbox.NoTLS
+			if options.TLS {
+				return // where a clear greeting never comes
+			}
+			if err := (&mailbox.Sender{Account: clear}).Probe(t.Context()); err == nil {
+				t.Error("SMTP took a password in clear")
+			}
+			clear.Endpoint.Port = s.IMAP().Port
+			if err := (&mailbox.Watcher{Account: clear}).Probe(t.Context()); err == nil {
+				t.Error("IMAP took a password in clear")
+			}
+		})
+	}
+}
+
 // No arrival falls between two commands: who idles is told of every one, also
 // of what came just before.
 func TestIdleTellsAll(t *testing.T) {
@@ -202,11 +238,18 @@ func TestIMAPCommands(t *testing.T) {
 	_, _ = nowhere.Write([]byte("x"))
 	_ = nowhere.Close()
 	_, appendErr := nowhere.Wait()
+	one := imap.UIDSetNum(1)
+	_, copyErr := c.Copy(one, "Sent").Wait()
+	storeErr := c.Store(one, &imap.StoreFlags{Op: imap.StoreFlagsAdd, Flags: []imap.Flag{imap.FlagSeen}}, nil).Close()
+	_, expungeErr := c.Expunge().Collect()
+	if err := c.Unselect().Wait(); err != nil {
+		t.Error(err)
+	}
 	_, selectErr := c.Select("Work", nil).Wait()
 	_, statusErr := c.Status("INBOX", &imap.StatusOptions{NumMessages: true}).Wait()
 	_, listErr := c.List("", "*", nil).Collect()
 	for name, err := range map[string]error{
-		"APPEND": appendErr, "SELECT": selectErr, "STATUS": statusErr, "LIST": listErr,
+		"COPY": copyErr, "STORE": storeErr, "EXPUNGE": expungeErr, "APPEND": appendErr, "SELECT": selectErr, "STATUS": statusErr, "LIST": listErr,
 		"CREATE": c.Create("Work", nil).Wait(), "DELETE": c.Delete("INBOX").Wait(), "RENAME": c.Rename("INBOX", "Work", nil).Wait(),
 		"SUBSCRIBE": c.Subscribe("INBOX").Wait(), "UNSUBSCRIBE": c.Unsubscribe("INBOX").Wait(),
 	} {
