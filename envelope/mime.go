@@ -57,7 +57,7 @@ func (p *Part) boundary(enclosing []string) (string, error) {
 	switch {
 	case b == "":
 		return "", unsafef("a multipart without a boundary")
-	case len(b) > maxBoundary || strings.Trim(b, boundaryChars) != "" || strings.ContainsFunc(b, notBoundary) || b[len(b)-1] == ' ':
+	case len(b) > maxBoundary || strings.Trim(b, boundaryChars) != "" || b[len(b)-1] == ' ':
 		return "", unsafef("a boundary outside RFC 2046 §5.1.1")
 	case strings.Contains(strings.ToLower(raw), "boundary*"): // RFC 2231: read by some, not by others
 		return "", unsafef("a boundary in RFC 2231 form")
@@ -77,8 +77,6 @@ var encodedWord = regexp.MustCompile(`=\?[^?]*\?[A-Za-z]\?[^?]*\?=`)
 
 // RFC 2046 §5.1.1, bchars.
 const boundaryChars = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'()+_,-./:=? "
-
-func notBoundary(c rune) bool { return !strings.ContainsRune(boundaryChars, c) }
 
 // children splits the body of a multipart at its delimiter lines. A line that
 // begins like a delimiter and is none, text that is cut off before the close
