@@ -73,7 +73,7 @@ var once = []string{
 	"MIME-Version", "Content-Type", "Content-Transfer-Encoding",
 }
 
-// crlf brings line ends into one form. A mix of forms is refused: what one
+// crlf brings line ends into one form. A mix of forms is refused (D65): what one
 // reader takes for a line end, another takes for text.
 func crlf(raw []byte) ([]byte, error) {
 	pairs := bytes.Count(raw, []byte("\r\n"))

@@ -28,9 +28,10 @@ func (r *reader) part(header Header, body []byte, enclosing []string) (*Part, er
 	if n := header.Count("Content-Type"); n > 1 {
 		return nil, unsafef("a part with %d Content-Type fields", n)
 	} else if n == 1 {
+		raw := header.Get("Content-Type")
 		var err error
-		if p.Type, p.Params, err = mime.ParseMediaType(header.Get("Content-Type")); err != nil {
-			return nil, unsafef("a Content-Type that does not parse")
+		if p.Type, p.Params, err = mime.ParseMediaType(raw); err != nil || twice(raw, "boundary=") || twice(raw, "charset=") {
+			return nil, unsafef("a Content-Type that does not parse, or says one thing twice")
 		}
 	}
 	if !strings.HasPrefix(p.Type, "multipart/") {
@@ -44,6 +45,12 @@ func (r *reader) part(header Header, body []byte, enclosing []string) (*Part, er
 		return nil, err
 	}
 	return p, r.children(p, append(enclosing[:len(enclosing):len(enclosing)], boundary))
+}
+
+// twice tells whether a parameter is given again, which the library allows
+// where the values are equal as it reads them.
+func twice(raw, parameter string) bool {
+	return strings.Count(strings.ToLower(raw), parameter) > 1
 }
 
 // boundary is the delimiter of a multipart, in the one form that all readers
@@ -117,6 +124,9 @@ func (r *reader) child(p *Part, data []byte, boundaries []string) error {
 	}
 	var header Header
 	body := data
+	if bytes.HasSuffix(data, []byte("\r\n")) && !bytes.Contains(data, []byte("\r\n\r\n")) {
+		data = data[:len(data)+2] // an empty body: its empty line is the line end before the delimiter
+	}
 	if len(data) > 0 {
 		var err error
 		if header, body, err = readHeader(data, MaxPartHeader); err != nil {

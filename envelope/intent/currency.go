@@ -60,7 +60,7 @@ func ParseMoney(s string) (Money, error) {
 	if !ok {
 		return Money{}, errors.New("it is not of the form AMOUNT CURRENCY, as in 500.00 EUR")
 	}
-	whole, decimals, _ := strings.Cut(amount, ".")
+	whole, decimals, point := strings.Cut(amount, ".")
 	if len(decimals) > n {
 		return Money{}, fmt.Errorf("%s has %d decimals at most", currency, n)
 	}
@@ -68,7 +68,7 @@ func ParseMoney(s string) (Money, error) {
 	if minor == "" && whole != "" {
 		minor = "0"
 	}
-	if whole == "" || len(minor) > 18 || strings.Trim(whole+decimals, "0123456789") != "" {
+	if whole == "" || point && decimals == "" || len(minor) > 18 || strings.Trim(whole+decimals, "0123456789") != "" {
 		return Money{}, errors.New("the amount is not made of digits, or has more than 18 of them")
 	}
 	return Money{minor, currency}, nil
