@@ -151,7 +151,7 @@ func TestMailGoesThrough(t *testing.T) {
 			server := startServer(t, options)
 			l := newLedger()
 			w := &mailbox.Watcher{Account: account(server.IMAP(), bob)}
-			watch(t, w, l)
+			stop := watch(t, w, l)
 			<-l.changed // the first position
 
 			s := &mailbox.Sender{Account: account(server.SMTP(), alice), LocalName: "buyer.test"}
@@ -173,7 +173,8 @@ func TestMailGoesThrough(t *testing.T) {
 			if diff := cmp.Diff(sent, server.Sent()); diff != "" {
 				t.Error(diff)
 			}
-			if h := w.Health(); !h.Connected || h.LastMail.IsZero() || h.LastLook.IsZero() || h.LastError != "" {
+			stop()
+			if h := w.Health(); h.Connected || h.LastMail.IsZero() || h.LastLook.IsZero() || h.LastError != "" {
 				t.Errorf("health %+v", h)
 			}
 		})

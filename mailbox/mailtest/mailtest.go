@@ -45,8 +45,7 @@ type Server struct {
 	roots      *x509.CertPool
 	imapServer *imapserver.Server
 	smtpServer *smtp.Server
-	imapAddr   net.Addr
-	smtpAddr   net.Addr
+	imap, smtp net.Listener
 	serving    sync.WaitGroup
 	users      map[string]user
 
@@ -82,19 +81,17 @@ func (s *Server) listen() error {
 			return err
 		}
 	}
-	imapListener, err := s.listener(config)
-	if err != nil {
+	var err error
+	if s.imap, err = s.listener(config); err != nil {
 		return err
 	}
-	smtpListener, err := s.listener(config)
-	if err != nil {
-		imapListener.Close()
+	if s.smtp, err = s.listener(config); err != nil {
+		s.imap.Close()
 		return err
 	}
-	s.imapAddr, s.smtpAddr = imapListener.Addr(), smtpListener.Addr()
 	s.imapServer, s.smtpServer = s.newIMAP(config), s.newSMTP(config)
-	s.serving.Go(func() { _ = s.imapServer.Serve(imapListener) })
-	s.serving.Go(func() { _ = s.smtpServer.Serve(smtpListener) })
+	s.serving.Go(func() { _ = s.imapServer.Serve(s.imap) })
+	s.serving.Go(func() { _ = s.smtpServer.Serve(s.smtp) })
 	return nil
 }
 
@@ -132,12 +129,12 @@ func (s *Server) newSMTP(config *tls.Config) *smtp.Server {
 }
 
 // IMAP is where to read mail.
-func (s *Server) IMAP() mailbox.Endpoint { return s.endpoint(s.imapAddr) }
+func (s *Server) IMAP() mailbox.Endpoint { return s.endpoint(s.imap) }
 
 // SMTP is where to send mail.
-func (s *Server) SMTP() mailbox.Endpoint { return s.endpoint(s.smtpAddr) }
+func (s *Server) SMTP() mailbox.Endpoint { return s.endpoint(s.smtp) }
 
-func (s *Server) endpoint(addr net.Addr) mailbox.Endpoint {
+func (s *Server) endpoint(l net.Listener) mailbox.Endpoint {
 	mode := mailbox.NoTLS
 	switch {
 	case s.options.TLS:
@@ -145,7 +142,7 @@ func (s *Server) endpoint(addr net.Addr) mailbox.Endpoint {
 	case s.options.StartTLS:
 		mode = mailbox.StartTLS
 	}
-	return mailbox.Endpoint{Host: "127.0.0.1", Port: addr.(*net.TCPAddr).Port, TLS: mode, RootCAs: s.roots}
+	return mailbox.Endpoint{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, TLS: mode, RootCAs: s.roots}
 }
 
 // RootCAs holds the server's CA; nil without TLS.
@@ -195,6 +192,9 @@ func (s *Server) refusal(command string) error {
 // Close ends both servers and their connections.
 func (s *Server) Close() error {
 	err := errors.Join(s.imapServer.Close(), s.smtpServer.Close())
+	// Again, since a server that was not serving yet does not know its own.
+	s.imap.Close()
+	s.smtp.Close()
 	s.serving.Wait()
 	return err
 }

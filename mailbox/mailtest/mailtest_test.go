@@ -177,6 +177,18 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+func TestCloseAtOnce(t *testing.T) {
+	for range 50 {
+		s, err := mailtest.Start(mailtest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // No arrival falls between two commands: who idles is told of every one, also
 // of what came just before.
 func TestIdleTellsAll(t *testing.T) {
