@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/net/idna"
+	"github.com/agentmaild/agentmaild/envelope/address"
 
 	"github.com/agentmaild/agentmaild/envelope/jws"
 )
@@ -162,38 +162,21 @@ func (p *Page) Key(kid string) (Key, bool) {
 	return Key{}, false
 }
 
-// Lists reports whether the page names the email address, or its whole domain. The local part is compared byte for
-// byte, the domain without case and as A-labels (D9).
-func (p *Page) Lists(address string) bool {
-	local, domain, ok := splitAddress(address)
-	if !ok {
+// Lists reports whether the page names the email address, or its whole domain, each in the comparable form of D9.
+func (p *Page) Lists(sender string) bool {
+	sender, err := address.Parse(sender)
+	if err != nil {
 		return false
 	}
 	for _, a := range p.Addresses {
-		if l, d, ok := splitAddress(a); ok && l == local && d == domain {
+		if listed, err := address.Parse(a); err == nil && listed == sender {
 			return true
 		}
 	}
 	for _, d := range p.Domains {
-		if d, ok := normalDomain(d); ok && d == domain {
+		if listed, err := address.Domain(d); err == nil && listed == address.Of(sender) {
 			return true
 		}
 	}
 	return false
-}
-
-// splitAddress cuts an address at its last @.
-func splitAddress(address string) (local, domain string, ok bool) {
-	at := strings.LastIndexByte(address, '@')
-	if at < 1 {
-		return "", "", false
-	}
-	domain, ok = normalDomain(address[at+1:])
-	return address[:at], domain, ok
-}
-
-// normalDomain maps a domain to the one spelling of it that is compared and looked up.
-func normalDomain(domain string) (string, bool) {
-	ascii, err := idna.Lookup.ToASCII(domain)
-	return ascii, err == nil && ascii != ""
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/jws"
 )
 
@@ -143,15 +144,15 @@ func (v *Verifier) find(ctx context.Context, c Claim, h jws.Header, party string
 
 // speaksFor is nil when the party of the page lists the address, or the domain of the address vouches for the party.
 // Without it one customer of a trusted host could sign for any other (S19).
-func (v *Verifier) speaksFor(ctx context.Context, page *Page, address string) error {
-	if page.Lists(address) {
+func (v *Verifier) speaksFor(ctx context.Context, page *Page, sender string) error {
+	if page.Lists(sender) {
 		return nil
 	}
-	_, domain, ok := splitAddress(address)
-	if !ok {
+	sender, err := address.Parse(sender)
+	if err != nil {
 		return fmt.Errorf("%w: the sender has no usable address", errUnchecked)
 	}
-	records, err := v.TXT.LookupTXT(ctx, "_agent-agreements."+domain)
+	records, err := v.TXT.LookupTXT(ctx, "_agent-agreements."+address.Of(sender))
 	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && !(ok && dns.IsNotFound) {
 		return fmt.Errorf("vouch of the domain: %w: %w", ErrTemporary, err)
 	}
