@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/agentmaild/agentmaild/envelope/address"
 
 	"github.com/agentmaild/agentmaild/envelope/jws"
 )
