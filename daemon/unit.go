@@ -64,11 +64,15 @@ func (u *unit) deliver(ctx context.Context, incoming []mailbox.Incoming) error {
 // Send is the inbox's transport.
 func (u *unit) Send(ctx context.Context, from, to string, raw []byte) error {
 	err := u.sender.Send(ctx, mailbox.Letter{From: from, To: to, Raw: raw})
-	if sent := new(mailbox.SendError); errors.As(err, &sent) && sent.Temporary {
+	if sent := new(mailbox.SendError); errors.As(err, &sent) && (sent.Temporary || !aboutLetter(sent.Phase)) {
 		return temporary{err}
 	}
 	return err
 }
+
+// aboutLetter tells whether a refusal in a phase concerns the letter. A wrong
+// password says nothing about what waits to be sent.
+func aboutLetter(p mailbox.Phase) bool { return p != mailbox.PhaseConnect && p != mailbox.PhaseLogin }
 
 // temporary marks an error after which the same letter may go through.
 type temporary struct{ error }

@@ -197,7 +197,7 @@ func TestLists(t *testing.T) {
 		"anyone@MAIL.buyer.test":     true,
 		"anyone@x.mail.buyer.test":   false,
 		"anyone@buyer.test":          false,
-		"a@b@mail.buyer.test":        true, // cut at the last @
+		"a@b@mail.buyer.test":        false, // cut at the last @
 		"sales@xn--bcher-kva.test":   true,
 		"sales@bücher.test":          true,
 		"@mail.buyer.test":           false,

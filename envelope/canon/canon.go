@@ -77,7 +77,7 @@ func numberEnd(data []byte, i int) int {
 // finite tells whether a number is a double. The canonicaliser would turn
 // 1e400 into the largest double, and two texts would have one hash.
 func finite(number []byte) bool {
-	if len(number) <= 300 && bytes.IndexAny(number, "eE") < 0 {
+	if len(number) <= 300 && !bytes.ContainsAny(number, "eE") {
 		return true
 	}
 	_, err := strconv.ParseFloat(string(number), 64)
