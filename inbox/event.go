@@ -30,6 +30,8 @@ const (
 	KindDecided      = "decided" // by the owner, on a held message
 	KindLetterFailed = "letter_failed"
 	KindNotice       = "notice" // a refused accept was told of (D27)
+	KindBounced      = "bounced"
+	KindLetterParked = "letter_parked" // beyond the hourly limit
 )
 
 // keepEvents is how many events are kept.

@@ -43,7 +43,10 @@ type Settings struct {
 	Key      ed25519.PrivateKey // signs messages; nil sends them unsigned
 	JKU      string             // address of the party key page
 	Unsigned Unsigned
-	Handled  bool // a handler answers events; without one nothing is pending
+	// HourlyLimit is how many mails go to one address within an hour; what is
+	// beyond it waits for the owner. 0 means 20.
+	HourlyLimit int
+	Handled     bool // a handler answers events; without one nothing is pending
 }
 
 // Services are what an inbox uses of the world. Clock and randomness come in
@@ -82,12 +85,18 @@ func Open(set Settings, srv Services) (*Inbox, error) {
 	default:
 		return nil, fmt.Errorf("inbox %q: unsigned is %q, not hold, ignore or allow", set.Name, set.Unsigned)
 	}
+	if set.HourlyLimit == 0 {
+		set.HourlyLimit = defaultHourly
+	}
 	return &Inbox{
 		set: set, srv: srv,
 		letters: newSignal(), events: newSignal(),
 		proving: make(chan struct{}, maxProving),
 	}, nil
 }
+
+// defaultHourly is the hourly limit where none is set.
+const defaultHourly = 20
 
 // maxProving bounds how many mails of an inbox are verified at once.
 const maxProving = 8

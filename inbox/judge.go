@@ -30,7 +30,10 @@ type judge struct {
 // became of it, and lets go on what waited for it.
 func (j *judge) deliver(p *proven) (Result, error) {
 	if p.final != nil {
-		return *p.final, j.received(p, *p.final, nil)
+		if err := j.received(p, *p.final, nil); err != nil {
+			return Result{}, err
+		}
+		return *p.final, j.bounced(p.report)
 	}
 	result, effects, err := j.fresh(p)
 	if err != nil {

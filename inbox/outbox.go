@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope"
@@ -20,6 +21,7 @@ const (
 	LetterQueued  LetterState = "queued"
 	LetterSending LetterState = "sending"
 	LetterFailed  LetterState = "failed"
+	LetterParked  LetterState = "parked" // beyond the hourly limit; the owner lets it go or not
 )
 
 // Letter is a mail of the outbox. Once the mail server has taken it, it
@@ -43,6 +45,9 @@ const (
 	letterLimit     = 3 * 24 * time.Hour // how long a letter is tried
 )
 
+// waits tells whether the letter waits for the owner.
+func (l Letter) waits() bool { return l.State == LetterFailed || l.State == LetterParked }
+
 // Transport hands one mail to the mail server. An error that says
 // Temporary() true is tried again, any other is final.
 type Transport interface {
@@ -63,12 +68,38 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 	}
 	l.To, l.MessageID, l.Raw = d.To.Address, d.MessageID, raw
 	l.State, l.Queued, l.Next = LetterQueued, now.Unix(), now.Unix()
+	full, err := j.limited(l.To, now.Unix())
+	if err != nil {
+		return err
+	}
+	if full {
+		l.State, l.Error = LetterParked, fmt.Sprintf("is one more than %d within an hour", j.in.set.HourlyLimit)
+		e := Event{Kind: KindLetterParked, Result: Result{Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.Error}}
+		if err := j.event(e, false); err != nil {
+			return err
+		}
+	}
 	key, err := j.tx.Next(tableOutbox)
 	if err != nil {
 		return err
 	}
 	j.queued = true
 	return j.tx.Put(tableOutbox, key, l)
+}
+
+// limited counts a mail to an address, and tells whether it is one too many
+// within an hour: two agents that answer each other for ever, each by its
+// rules, are stopped here.
+func (j *judge) limited(to string, now int64) (bool, error) {
+	var times []int64
+	if _, err := j.tx.Get(tableRates, to, &times); err != nil {
+		return false, err
+	}
+	times = slices.DeleteFunc(times, func(t int64) bool { return t <= now-3600 })
+	if len(times) >= j.in.set.HourlyLimit {
+		return true, nil
+	}
+	return false, j.tx.Put(tableRates, to, append(times, now))
 }
 
 // SendLetters drains the outbox through a transport until ctx ends. Letters
@@ -190,7 +221,7 @@ func (in *Inbox) settle(key string, l Letter, sendErr error) error {
 		in.srv.Log.Info("letter sent", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries)
 		return in.commit(func(j *judge) error { return j.sent(key, l.ID, now.Unix()) })
 	}
-	l.State, l.Error = LetterFailed, sendErr.Error()
+	l.State, l.Error = LetterFailed, "could not be sent: "+sendErr.Error()
 	temporary := (interface{ Temporary() bool })(nil)
 	if errors.As(sendErr, &temporary) && temporary.Temporary() && now.Sub(time.Unix(l.Queued, 0)) < letterLimit {
 		l.State = LetterQueued

@@ -36,7 +36,8 @@ type proven struct {
 	proof   Proof
 	agentOf bool // Agent-Of names somebody else (D42)
 	record  string
-	sig     party.Result // zero Outcome and no Reason where it was not looked at
+	report  envelope.Report // a delivery report, where the mail is one and no message
+	sig     party.Result    // zero Outcome and no Reason where it was not looked at
 	looked  bool
 }
 
@@ -66,6 +67,7 @@ func (in *Inbox) proveMail(ctx context.Context, m Mail, p *proven) *Result {
 		return end(plain(CodeNone, err.Error()))
 	}
 	if p.found, err = intent.Find(mail); err != nil {
+		p.report, _ = mail.Report()
 		return end(plain(findCode(err), err.Error()))
 	}
 	if final := in.proveSender(ctx, mail, p); final != nil {

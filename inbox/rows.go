@@ -16,9 +16,11 @@ const (
 	tableDue      store.Table = "due"      // time, then a thread id
 	tableWaits    store.Table = "waits"    // id waited for, then the id that waits
 	tableRetries  store.Table = "retries"  // number
+	tableBounced  store.Table = "bounced"  // message id
 	tableHeld     store.Table = "held"     // message id
 	tableSigns    store.Table = "signs"    // message id
 	tableOutbox   store.Table = "outbox"   // number
+	tableRates    store.Table = "rates"    // address
 	tableEvents   store.Table = "events"   // number
 	tablePending  store.Table = "pending"  // number of an event
 	tablePosition store.Table = "position" // "mailbox"

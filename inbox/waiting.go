@@ -20,7 +20,7 @@ type pendingRow struct {
 // Waiting is one thing that waits for the owner.
 type Waiting struct {
 	Key     string         `json:"key"`  // what approve and refuse take
-	Kind    string         `json:"kind"` // message, event or letter
+	Kind    string         `json:"kind"` // message, event, letter or bounce
 	At      int64          `json:"at"`   // Unix seconds
 	Reason  string         `json:"reason"`
 	Thread  string         `json:"thread,omitempty"`
@@ -32,14 +32,16 @@ type Waiting struct {
 const (
 	eventPrefix  = "event-"
 	letterPrefix = "letter-"
+	bouncePrefix = "bounce-"
 )
 
 // Waiting lists what waits: messages that are held, events that the handler
-// failed on, and letters that could not be sent.
+// failed on, letters that could not be sent or are beyond the hourly limit,
+// and mails that came back.
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, failedLetters} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, bouncedMails} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -87,15 +89,14 @@ func failedEvents(tx *store.Tx, list *[]Waiting) error {
 	})
 }
 
-func failedLetters(tx *store.Tx, list *[]Waiting) error {
+func waitingLetters(tx *store.Tx, list *[]Waiting) error {
 	return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
 		var l Letter
 		if err := r.Decode(&l); err != nil {
 			return false, err
 		}
-		if l.State == LetterFailed {
-			reason := "the mail to " + l.To + " could not be sent: " + l.Error
-			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Reason: reason, Thread: l.Thread})
+		if l.waits() {
+			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Reason: "the mail to " + l.To + " " + l.Error, Thread: l.Thread})
 		}
 		return true, nil
 	})
@@ -109,12 +110,15 @@ func (in *Inbox) Approve(key string) error {
 			return j.pending(seq, func() error { return j.tx.Put(tablePending, seq, pendingRow{}) })
 		}
 		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
-			return j.failedLetter(seq, func(l Letter) error {
+			return j.waitingLetter(seq, func(l Letter) error {
 				now := j.in.srv.Now().Unix()
 				l.State, l.Queued, l.Next, l.Tries = LetterQueued, now, now, 0
 				j.queued = true
 				return j.tx.Put(tableOutbox, seq, l)
 			})
+		}
+		if strings.HasPrefix(key, bouncePrefix) {
+			return cannot("a mail that came back cannot be sent again: act anew, and refuse %q to put the report aside", key)
 		}
 		return j.approve(key)
 	})
@@ -128,7 +132,10 @@ func (in *Inbox) Refuse(key string) error {
 			return j.pending(seq, func() error { return j.tx.Delete(tablePending, seq) })
 		}
 		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
-			return j.failedLetter(seq, func(Letter) error { return j.tx.Delete(tableOutbox, seq) })
+			return j.waitingLetter(seq, func(Letter) error { return j.tx.Delete(tableOutbox, seq) })
+		}
+		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
+			return j.putAside(id)
 		}
 		row, err := j.held(key)
 		if err != nil {
@@ -158,16 +165,28 @@ func (j *judge) pending(seq string, then func() error) error {
 	return then()
 }
 
-func (j *judge) failedLetter(seq string, then func(Letter) error) error {
+func (j *judge) waitingLetter(seq string, then func(Letter) error) error {
 	var l Letter
 	known, err := j.tx.Get(tableOutbox, seq, &l)
-	if err == nil && (!known || l.State != LetterFailed) {
+	if err == nil && (!known || !l.waits()) {
 		err = cannot("no letter waits under %q: see `agentmaild waiting list`", letterPrefix+seq)
 	}
 	if err != nil {
 		return err
 	}
 	return then(l)
+}
+
+func (j *judge) putAside(id string) error {
+	var b bounceRow
+	known, err := j.tx.Get(tableBounced, id, &b)
+	if err == nil && !known {
+		err = cannot("no report waits under %q: see `agentmaild waiting list`", bouncePrefix+id)
+	}
+	if err != nil {
+		return err
+	}
+	return j.tx.Delete(tableBounced, id)
 }
 
 func (j *judge) held(id string) (messageRow, error) {
