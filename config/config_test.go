@@ -128,7 +128,7 @@ func TestLoad(t *testing.T) {
 		Inboxes: []Inbox{{
 			Name: "sales", Address: "agent@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
 			AgentName: "Sales agent", AgentKind: "connected", Party: "pty_0123456789abcdefghij", KeyHost: "keys.example",
-			Unsigned: "hold", Handler: []string{in("run.sh"), "-v"}, HandlerTimeout: 30 * time.Second,
+			Unsigned: "hold", Handler: []string{in("run.sh"), "-v"}, HandlerTimeout: 30 * time.Second, HourlyLimit: 20,
 			Auth: Auth{Mode: "verify", Trust: "topmost", Alignment: "strict"},
 			IMAP: IMAP{
 				Server: Server{Host: "imap.seller.example", TLS: "tls", User: "agent@seller.example", Secret: password},
@@ -139,7 +139,7 @@ func TestLoad(t *testing.T) {
 		}, {
 			Name: "buying", Address: "buyer@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
 			AgentName: "Buying agent", AgentKind: "connected", KeyHost: "keys.example",
-			Unsigned: "hold", Handler: []string{}, HandlerTimeout: 30 * time.Second, Auth: verify,
+			Unsigned: "hold", Handler: []string{}, HandlerTimeout: 30 * time.Second, HourlyLimit: 20, Auth: verify,
 			IMAP: IMAP{
 				Server: Server{Host: "localhost", TLS: "starttls", User: "b", Secret: Secret{Command: []string{"sh", "-c", "pass"}}},
 				Port:   143, Folder: "INBOX", IdleRefresh: 5 * time.Minute, Poll: time.Minute,
