@@ -81,6 +81,7 @@ func badTrees() []single {
 		{"boundary-empty", "an empty one", built(`multipart/mixed; boundary=""`, strings.ReplaceAll(baseBody, "b0", "")), none},
 		{"boundary-71", "a boundary of 71 characters", built("multipart/mixed; boundary="+strings.Repeat("b", 71), strings.ReplaceAll(baseBody, "b0", strings.Repeat("b", 71))), none},
 		{"no-close-delimiter", "cut off before the close delimiter", built(mixed, strings.TrimSuffix(baseBody, "--b0--\n")), none},
+		{"no-close-delimiter-later", "cut off in a part behind the machine part: who knows what came there", built(mixed, "--b0\n{machine}\n--b0\n{text}\n"), none},
 		{"inner-boundary-same", "an inner multipart with the boundary of the outer one", built(mixed, "--b0\n{text}\n--b0\nContent-Type: multipart/mixed; boundary=b0\n\n--b0\n{machine}\n--b0--\n--b0--\n"), none},
 		{"inner-boundary-extends", "an inner boundary that begins with the outer one", built(mixed, "--b0\nContent-Type: multipart/mixed; boundary=b01\n\n--b01\n{machine}\n--b01--\n--b0--\n"), none},
 		{"inner-boundary-prefix", "an inner boundary that the outer one begins with", built("multipart/mixed; boundary=b01", "--b01\nContent-Type: multipart/mixed; boundary=b0\n\n--b0\n{machine}\n--b0--\n--b01--\n"), none},
@@ -122,6 +123,10 @@ func encodings() []single {
 		}), notJSON},
 		{"base64-unpadded", "base64 without its padding", encoded("base64", func(t string) string {
 			return lines(base64.RawStdEncoding.EncodeToString([]byte(t + strings.Repeat(" ", 1+(3-len(t)%3)%3))))
+		}), notJSON},
+		{"base64-unused-bits", "a last character with bits that no byte needs: a second spelling", encoded("base64", func(t string) string {
+			t = lines(base64.StdEncoding.EncodeToString([]byte(t + strings.Repeat(" ", (4-len(t)%3)%3)))) // one byte in the last group
+			return strings.TrimSuffix(t, "A==") + "B=="
 		}), notJSON},
 		{"base64-goes-on", "base64 that goes on behind its padding", encoded("base64", func(t string) string {
 			return in64(t+strings.Repeat(" ", 1+(3-len(t)%3)%3)) + "\n" + in64("{}")

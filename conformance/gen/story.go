@@ -207,3 +207,45 @@ func (t *story) write(l *letter) string {
 	}
 	return l.file
 }
+
+// own is an ask or an offer that this inbox made, their is one of the other
+// side.
+func (t *story) own(kind intent.Type) *letter   { return t.made(t.seller(), kind) }
+func (t *story) their(kind intent.Type) *letter { return t.made(t.buyer(), kind) }
+
+func (t *story) made(by *side, kind intent.Type) *letter {
+	switch kind {
+	case intent.AskQuote:
+		return t.put(t.ask(by))
+	case intent.Quote:
+		return t.put(t.quote(by, t.put(t.ask(t.other(by)))))
+	default:
+		return t.put(t.times(by))
+	}
+}
+
+// agreement is an offer, of the other side or of this one, that was accepted.
+func (t *story) agreement(theirs bool) *letter {
+	by := t.seller()
+	if theirs {
+		by = t.buyer()
+	}
+	offer := t.put(t.times(by))
+	t.put(t.accept(t.other(by), offer))
+	return offer
+}
+
+// put is a message that takes its normal way: out of this inbox or into it.
+func (t *story) put(l *letter) *letter {
+	if l.by == t.seller() {
+		return t.sent(l)
+	}
+	return t.given(l)
+}
+
+func (t *story) other(by *side) *side {
+	if by == t.seller() {
+		return t.buyer()
+	}
+	return t.seller()
+}
