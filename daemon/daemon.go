@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -100,14 +101,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.world.Log.Info("running", "inboxes", len(d.units), "state_dir", d.cfg.StateDir)
 	<-ctx.Done()
 	d.world.Log.Info("stopping")
-	return d.stop(g, context.Cause(ctx))
+	return d.stop(g, context.Cause(ctx), stopLimit)
 }
 
 // stop waits for all goroutines and closes the store. A store that somebody
 // still uses is left to the end of the process.
-func (d *Daemon) stop(g *group, cause error) error {
-	if left := g.wait(stopLimit); len(left) > 0 {
-		return fmt.Errorf("did not stop within %s: %s", stopLimit, strings.Join(left, ", "))
+func (d *Daemon) stop(g *group, cause error, limit time.Duration) error {
+	if left := g.wait(limit); len(left) > 0 {
+		return fmt.Errorf("did not stop within %s: %s", limit, strings.Join(left, ", "))
 	}
 	if errors.Is(cause, context.Canceled) {
 		cause = nil
@@ -143,12 +144,12 @@ func (g *group) wait(limit time.Duration) []string {
 		return nil
 	case <-time.After(limit):
 	}
+	return g.names()
+}
+
+// names are those that run, sorted.
+func (g *group) names() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	names := make([]string, 0, len(g.running))
-	for name := range g.running {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(g.running))
 }

@@ -58,6 +58,9 @@ func (u *unit) deliver(ctx context.Context, incoming []mailbox.Incoming) error {
 		return fmt.Errorf("writing the mailbox position: %w", err)
 	}
 	_, err = u.inbox.Deliver(ctx, mails, position)
+	if err == nil && len(mails) == 0 {
+		u.log.Info("mailbox is watched from here on")
+	}
 	return err
 }
 

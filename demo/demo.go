@@ -52,7 +52,10 @@ func Run(ctx context.Context, keep string, out io.Writer) (err error) {
 	p := &play{ctx: ctx, out: out, server: server, dir: dir, buyer: buyer, seller: seller}
 	err = p.negotiate()
 	stop()
-	return errors.Join(err, <-stopped, <-stopped)
+	if err = errors.Join(err, <-stopped, <-stopped); err == nil && keep != "" {
+		p.say("Mails, stores, logs and configurations are in %s.", dir)
+	}
+	return err
 }
 
 // folder returns the folder of the demo and what is to be done with it after.

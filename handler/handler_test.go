@@ -24,7 +24,7 @@ func TestDocument(t *testing.T) {
 	s.ask()
 	s.answer(s.handler(`:`))
 	h := s.handler(`:`)
-	s.post(inbox.Action{Type: "propose_times", Slots: slots(), Purpose: "Visit", Note: "\"}\n<b>\u202e"})
+	s.post(inbox.Action{Type: "propose_times", Slots: slots(), Purpose: "Visit", Note: "\"}\n<b>"})
 	got, err := h.document(s.pending())
 	check(t, err)
 	const golden = "testdata/event.json"

@@ -30,7 +30,7 @@ func (a *app) actionCommand(use, short string, t intent.Type, flags func(*cobra.
 	args := cobra.NoArgs
 	takesRef := t == intent.Accept || t == intent.Decline || t == intent.Cancel
 	if takesRef {
-		args = cobra.ExactArgs(1)
+		args = named("id of an offer or ask")
 	}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,

@@ -9,15 +9,13 @@ import (
 )
 
 func (a *app) conformanceCommand() *cobra.Command {
-	parent := &cobra.Command{Use: "conformance", Short: "Suites of cases, in the format of docs/conformance.md"}
 	var only string
 	run := &cobra.Command{
 		Use: "run DIR…", Short: "Run suites against the code of the daemon", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error { return a.conform(cmd, dirs, only) },
 	}
 	run.Flags().StringVar(&only, "case", "", "run only the case of this `NAME`")
-	parent.AddCommand(run)
-	return parent
+	return group("conformance", "Suites of cases, in the format of docs/conformance.md", run)
 }
 
 // conform runs the suites: exit 0 when all went as expected, 1 when some did

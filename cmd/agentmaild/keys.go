@@ -14,9 +14,7 @@ import (
 )
 
 func (a *app) keysCommand() *cobra.Command {
-	parent := &cobra.Command{Use: "keys", Short: "The keys that sign an inbox's messages"}
-	parent.AddCommand(a.keysNew(), a.keysList(), a.keysPage())
-	return parent
+	return group("keys", "The keys that sign an inbox's messages", a.keysNew(), a.keysList(), a.keysPage())
 }
 
 // keyInbox finds the inbox in the configuration; no daemon need run.

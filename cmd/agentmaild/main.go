@@ -96,6 +96,26 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
+// group is a command that only has others below it.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// named wants exactly one argument, and says which when it is missing.
+func named(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes one %s: see `%s --help`", cmd.Name(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // load reads the configuration.
 func (a *app) load() (*config.Config, error) {
 	path := a.configPath

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/daemon"
@@ -27,8 +28,7 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	parent := &cobra.Command{Use: "config", Short: "The configuration"}
-	parent.AddCommand(&cobra.Command{
+	return group("config", "The configuration", &cobra.Command{
 		Use: "check", Short: "Check the configuration and the files it names; nothing is connected to", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, world, err := a.world()
@@ -39,11 +39,14 @@ func (a *app) configCommand() *cobra.Command {
 				return usage("%w", err)
 			}
 			return a.print(cmd, map[string]any{"ok": true, "inboxes": len(cfg.Inboxes)}, func() {
-				cmd.Printf("the configuration is good: %d inboxes\n", len(cfg.Inboxes))
+				names := make([]string, len(cfg.Inboxes))
+				for i, in := range cfg.Inboxes {
+					names[i] = in.Name
+				}
+				cmd.Println("the configuration is good; inboxes:", strings.Join(names, ", "))
 			})
 		},
 	})
-	return parent
 }
 
 // world reads the configuration and makes what the daemon uses of the outside.

@@ -10,8 +10,7 @@ import (
 )
 
 func (a *app) threadsCommand() *cobra.Command {
-	parent := &cobra.Command{Use: "threads", Short: "The negotiations of a running daemon"}
-	parent.AddCommand(&cobra.Command{
+	return group("threads", "The negotiations of a running daemon", &cobra.Command{
 		Use: "list", Short: "List the threads", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, name, err := a.client(cmd.Context())
@@ -25,7 +24,7 @@ func (a *app) threadsCommand() *cobra.Command {
 			return a.print(cmd, list, func() { showThreads(cmd, list) })
 		},
 	}, &cobra.Command{
-		Use: "show THREAD", Short: "Show a thread, its messages and what was proven about each", Args: cobra.ExactArgs(1),
+		Use: "show THREAD", Short: "Show a thread, its messages and what was proven about each", Args: named("thread"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, name, err := a.client(cmd.Context())
 			if err != nil {
@@ -38,7 +37,6 @@ func (a *app) threadsCommand() *cobra.Command {
 			return a.print(cmd, t, func() { showThread(cmd, t) })
 		},
 	})
-	return parent
 }
 
 func showThreads(cmd *cobra.Command, list []inbox.Thread) {
@@ -49,10 +47,13 @@ func showThreads(cmd *cobra.Command, list []inbox.Thread) {
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	row := func(cells ...string) { _, _ = w.Write([]byte(strings.Join(cells, "\t") + "\n")) }
-	row("THREAD", "WITH", "LAST OFFER OR ASK", "STATE")
+	row("THREAD", "WITH", "LAST", "BY", "STATE", "ID")
 	for _, t := range list {
-		last := t.Entries[len(t.Entries)-1]
-		row(t.ID, t.With, string(last.Type)+" "+last.ID, string(last.State))
+		last, by := t.Entries[len(t.Entries)-1], "us"
+		if last.By == t.With {
+			by = "them"
+		}
+		row(t.ID, t.With, string(last.Type), by, string(last.State), last.ID)
 	}
 }
 
@@ -99,8 +100,7 @@ func body(canonical []byte) string {
 }
 
 func (a *app) waitingCommand() *cobra.Command {
-	parent := &cobra.Command{Use: "waiting", Short: "What waits for your decision in a running daemon"}
-	parent.AddCommand(&cobra.Command{
+	return group("waiting", "What waits for your decision in a running daemon", &cobra.Command{
 		Use: "list", Short: "List what waits, and why", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, name, err := a.client(cmd.Context())
@@ -113,34 +113,38 @@ func (a *app) waitingCommand() *cobra.Command {
 			}
 			return a.print(cmd, list, func() { showWaiting(cmd, list) })
 		},
-	}, a.decideCommand("approve", "Let it go on", true), a.decideCommand("refuse", "End it; nobody is told", false))
-	return parent
+	}, a.decideCommand("approve", "approved", "Let it go on: count the message, ask the handler again, send the letter again"),
+		a.decideCommand("refuse", "refused", "End it; the other side is told nothing"))
 }
 
 func showWaiting(cmd *cobra.Command, list []inbox.Waiting) {
 	if len(list) == 0 {
-		cmd.Println("nothing waits")
+		cmd.Println("nothing waits for you")
+		return
 	}
 	for _, w := range list {
-		cmd.Printf("%s  %s, since %s: %s\n", w.Key, w.Kind, when(w.At), w.Reason)
+		cmd.Printf("%s\n  %s, since %s: %s\n", w.Key, w.Kind, when(w.At), w.Reason)
 		if w.Message != nil {
 			cmd.Print(body(w.Message))
 		}
+		cmd.Println()
 	}
+	cmd.Println("Decide with `agentmaild waiting approve KEY` or `agentmaild waiting refuse KEY`.")
 }
 
-func (a *app) decideCommand(use, short string, approve bool) *cobra.Command {
+// decideCommand is approve or refuse; done is the word for having done so.
+func (a *app) decideCommand(use, done, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " KEY", Short: short, Args: cobra.ExactArgs(1),
+		Use: use + " KEY", Short: short, Args: named("key of `agentmaild waiting list`"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, name, err := a.client(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if err := client.Decide(cmd.Context(), name, args[0], approve); err != nil {
+			if err := client.Decide(cmd.Context(), name, args[0], use == "approve"); err != nil {
 				return err
 			}
-			return a.print(cmd, map[string]string{"key": args[0], "decision": use}, func() { cmd.Println("done") })
+			return a.print(cmd, map[string]string{"key": args[0], "decision": use}, func() { cmd.Println(done, args[0]) })
 		},
 	}
 }

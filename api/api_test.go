@@ -1,0 +1,260 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/store"
+)
+
+// rig is a served inbox.
+type rig struct {
+	t      *testing.T
+	socket string
+	store  *store.Store
+	client *Client
+	ended  chan error
+	stop   context.CancelFunc
+}
+
+// noDNS knows no name.
+type noDNS struct{}
+
+func (noDNS) LookupTXT(_ context.Context, name string) ([]string, error) {
+	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+}
+
+// serve serves an inbox of the name sales until the test ends.
+func serve(t *testing.T) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := store.Open(filepath.Join(dir, "store.db"))
+	check(t, err)
+	in, err := inbox.Open(inbox.Settings{
+		Name: "sales", Address: "agent@seller.test", OrgName: "Seller Ltd", Contact: "owner@seller.test", AgentName: "Seller", AgentKind: "api",
+	}, inbox.Services{
+		Store: s, DKIM: &dkim.Checker{Resolver: noDNS{}}, Keys: &party.Verifier{}, Now: time.Now, Random: rand.Reader,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	check(t, err)
+	r := &rig{t: t, socket: filepath.Join(dir, "sock"), store: s, ended: make(chan error, 1)}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	server := &Server{Inboxes: []*inbox.Inbox{in}, Log: slog.New(slog.DiscardHandler)}
+	check(t, os.WriteFile(r.socket, []byte("left behind"), 0o644)) // replaced
+	go func() { r.ended <- server.Serve(ctx, r.socket) }()
+	r.client = NewClient(r.socket)
+	r.ready()
+	t.Cleanup(func() {
+		stop()
+		if err := <-r.ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Serve returned %v", err)
+		}
+	})
+	return r
+}
+
+// ready asks until the server answers; a server that failed ends the test.
+func (r *rig) ready() {
+	r.t.Helper()
+	for {
+		_, err := r.client.Inboxes(r.t.Context())
+		if err == nil {
+			return
+		}
+		select {
+		case err := <-r.ended:
+			r.t.Fatalf("Serve returned %v", err)
+		default:
+		}
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ask() inbox.Action {
+	return inbox.Action{Type: intent.AskQuote, To: "agent@buyer.test", Items: []intent.Item{{Description: "Mug", Quantity: 1}}}
+}
+
+// TestSocket opens the socket to the daemon's user alone, in the place of
+// what was left there, and takes it away at the end.
+func TestSocket(t *testing.T) {
+	r := serve(t)
+	info, err := os.Stat(r.socket)
+	check(t, err)
+	if info.Mode() != os.ModeSocket|0o600 {
+		t.Errorf("its mode is %v", info.Mode())
+	}
+	r.stop()
+	err = <-r.ended
+	r.ended <- err
+	if _, err := os.Stat(r.socket); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is left: %v", err)
+	}
+	if _, err := r.client.Inboxes(t.Context()); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("the client says %v", err)
+	}
+}
+
+func TestServeRefuses(t *testing.T) {
+	s := &Server{Log: slog.New(slog.DiscardHandler)}
+	full := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(full, "file"), nil, 0o600))
+	for path, want := range map[string]string{
+		full:                                     "removing an old control socket: ",
+		filepath.Join(t.TempDir(), "no", "sock"): "opening the control socket: ",
+		filepath.Join(t.TempDir(), strings.Repeat("long", 50)): "opening the control socket: ",
+	} {
+		if err := s.Serve(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: Serve returned %v", path, err)
+		}
+	}
+}
+
+// TestClient has everything done that a client can ask for.
+func TestClient(t *testing.T) {
+	r, ctx := serve(t), t.Context()
+	inboxes, err := r.client.Inboxes(ctx)
+	check(t, err)
+	if len(inboxes) != 1 || inboxes[0] != (Inbox{"sales", "agent@seller.test"}) {
+		t.Errorf("inboxes: %v", inboxes)
+	}
+	done, err := r.client.Do(ctx, "sales", ask())
+	check(t, err)
+	threads, err := r.client.Threads(ctx, "sales")
+	check(t, err)
+	if len(threads) != 1 || threads[0].ID != done.Thread || threads[0].Messages != nil {
+		t.Errorf("threads: %v", threads)
+	}
+	thread, err := r.client.Thread(ctx, "sales", done.Thread)
+	check(t, err)
+	if len(thread.Messages) != 1 || thread.Messages[0].ID != done.ID {
+		t.Errorf("thread: %v", thread)
+	}
+	waiting, err := r.client.Waiting(ctx, "sales")
+	check(t, err)
+	if len(waiting) != 0 {
+		t.Errorf("waiting: %v", waiting)
+	}
+}
+
+// TestRefusals tells the caller what it can mend, in one line.
+func TestRefusals(t *testing.T) {
+	r, ctx := serve(t), t.Context()
+	for name, c := range map[string]struct {
+		do   func() error
+		want string
+	}{
+		"inbox":   {func() error { _, err := r.client.Threads(ctx, "no/../such"); return err }, `there is no inbox "no/../such"`},
+		"thread":  {func() error { _, err := r.client.Thread(ctx, "sales", "no such"); return err }, `thread "no such" is not known here`},
+		"approve": {func() error { return r.client.Decide(ctx, "sales", "x?y#z", true) }, `no message waits under "x?y#z"`},
+		"refuse":  {func() error { return r.client.Decide(ctx, "sales", "event-1", false) }, `nothing waits under "event-1"`},
+		"action":  {func() error { _, err := r.client.Do(ctx, "sales", inbox.Action{Type: "sell"}); return err }, "sell needs the id of an offer or ask"},
+	} {
+		if err := c.do(); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestRequests sends what the client would not.
+func TestRequests(t *testing.T) {
+	r := serve(t)
+	for _, c := range []struct {
+		name, method, path, body string
+		status                   int
+		want                     string
+	}{
+		{"good", "POST", "/sales/actions", `{"type":"ask_quote","to":"agent@buyer.test","items":[{"description":"Mug","quantity":1}]}`, 200, `"thread":"`},
+		{"no JSON", "POST", "/sales/actions", `sell`, 400, "the request is no action"},
+		{"empty", "POST", "/sales/actions", ``, 400, "the request is no action"},
+		{"unknown member", "POST", "/sales/actions", `{"type":"ask_quote","price":1}`, 400, `\"price\"`},
+		{"two documents", "POST", "/sales/actions", `{"type":"ask_quote"}{}`, 400, "the request is no action"},
+		{"over 1 MiB", "POST", "/sales/actions", `{"note":"` + strings.Repeat("x", maxBody) + `"}`, 400, "request body too large"},
+		{"other method", "GET", "/sales/actions", ``, 405, "Method Not Allowed"},
+		{"other path", "GET", "/sales/keys", ``, 404, "not found"},
+		{"other inbox", "GET", "/support/threads", ``, 400, "there is no inbox"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			request, err := http.NewRequestWithContext(t.Context(), c.method, "http://agentmaild/v1/inboxes"+c.path, strings.NewReader(c.body))
+			check(t, err)
+			answer, err := r.client.http.Do(request)
+			check(t, err)
+			defer answer.Body.Close()
+			body, err := io.ReadAll(answer.Body)
+			check(t, err)
+			if answer.StatusCode != c.status || !strings.Contains(string(body), c.want) {
+				t.Errorf("status %d, want %d: %s", answer.StatusCode, c.status, body)
+			}
+		})
+	}
+}
+
+// TestInternal keeps from the caller what it cannot mend: it stands in the
+// log.
+func TestInternal(t *testing.T) {
+	r := serve(t)
+	check(t, r.store.Close())
+	_, err := r.client.Threads(t.Context(), "sales")
+	if err == nil || err.Error() != "the daemon failed to do it; its log says why" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStrangeServer has the client talk to something else.
+func TestStrangeServer(t *testing.T) {
+	for _, c := range []struct {
+		name, body, want string
+		status           int
+	}{
+		{"no JSON", "hello", "reading the daemon's answer: ", 200},
+		{"failure without words", "{}", "the daemon answered with status 500", 500},
+		{"failure that is no JSON", "<html>", "the daemon answered with status 502", 502},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sock")
+			listener, err := net.Listen("unix", path)
+			check(t, err)
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			})}
+			go func() { _ = server.Serve(listener) }()
+			defer server.Close()
+			if _, err := NewClient(path).Inboxes(t.Context()); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	path := filepath.Join(t.TempDir(), "sock")
+	listener, err := net.Listen("unix", path)
+	check(t, err)
+	go func() {
+		if conn, err := listener.Accept(); err == nil {
+			_ = conn.Close()
+		}
+	}()
+	defer listener.Close()
+	if _, err := NewClient(path).Inboxes(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "asking the daemon: ") {
+		t.Errorf("a closed connection: %v", err)
+	}
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"agentmaild": main})
+}
+
+// TestScripts runs the command as a user does. The commands of the scripts
+// beside those of testscript are in script_test.go.
+func TestScripts(t *testing.T) {
+	vectors, err := filepath.Abs("../../conformance/vectors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Cmds:                scriptCommands(),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("VECTORS", vectors)
+			return nil
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
