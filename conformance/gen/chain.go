@@ -1,8 +1,6 @@
 package main
 
-import (
-	"github.com/agentmaild/agentmaild/envelope/intent"
-)
+import "github.com/agentmaild/agentmaild/envelope/intent"
 
 // chainSuites are the checks to, expired, replay and prev, messages that wait
 // for others, and copies of one message.

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/agentmaild/agentmaild/envelope/intent"
+
 // copies: an unsigned copy must not shut out the signed original (D34), and
 // the same message is a duplicate otherwise.
 func copies(s *suite) {
