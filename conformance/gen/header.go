@@ -186,6 +186,9 @@ func agentOf(s *suite) {
 	s.singles(byHand, []single{
 		{"agent-of-missing", "no Agent-Of says nothing", nil, told()},
 		{"agent-of-right", "Agent-Of names the organisation and its contact", of(`"Buyer Co" <owner@buyer.test>`), told()},
+		{"agent-of-domain-capitals", "domains have no letter case, here either (D9)", of(`"Buyer Co" <owner@BUYER.test>`), told()},
+		{"agent-of-contact-capitals", "nor in acting_for.contact (D9)", all(func(l *letter) { l.ActingFor.Contact = "owner@BUYER.test" }, of(`"Buyer Co" <owner@BUYER.test>`)), told()},
+		{"agent-of-broken", "a field that names nobody names somebody else (D42)", of("Buyer Co"), told("agent_of_mismatch")},
 		{"agent-of-other-contact", "another contact (D42)", of(`"Buyer Co" <owner@third.test>`), told("agent_of_mismatch")},
 		{"agent-of-other-name", "another organisation (D42)", of(`"Third Inc" <owner@buyer.test>`), told("agent_of_mismatch")},
 	})
