@@ -19,8 +19,8 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		Cmds:                scriptCommands(),
+		Dir:  "testdata/script",
+		Cmds: scriptCommands(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("VECTORS", vectors)
 			return nil

@@ -1,0 +1,46 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentmaild/agentmaild/envelope"
+)
+
+// TestRun plays the demo to its end and reads the mails that it leaves.
+func TestRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kept")
+	var out bytes.Buffer
+	if err := Run(t.Context(), dir, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if !strings.HasSuffix(out.String(), "Both sides agree on all of it.\nMails, stores, logs and configurations are in "+dir+".\n") {
+		t.Errorf("it ends in another way:\n%s", out.String())
+	}
+	for _, name := range []string{"1-ask_quote.eml", "2-quote.eml", "3-quote.eml", "4-accept.eml"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := envelope.Read(raw); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := Run(t.Context(), dir, &out); err == nil || !strings.HasSuffix(err.Error(), "is not empty: name a new folder") {
+		t.Errorf("into the same folder: %v", err)
+	}
+}
+
+// TestStopped ends the demo early, and in order.
+func TestStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := Run(ctx, "", &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run returned %v", err)
+	}
+}
