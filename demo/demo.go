@@ -44,13 +44,17 @@ func Run(ctx context.Context, keep string, out io.Writer) (err error) {
 	if err != nil {
 		return errors.Join(err, buyer.daemon.Close())
 	}
-	ctx, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
 	stopped := make(chan error, 2)
 	for _, s := range []*side{buyer, seller} {
-		go func() { stopped <- s.daemon.Run(ctx) }()
+		go func() { stopped <- s.daemon.Run(running) }()
 	}
-	p := &play{ctx: ctx, out: out, server: server, dir: dir, buyer: buyer, seller: seller}
+	p := &play{ctx: running, out: out, server: server, dir: dir, buyer: buyer, seller: seller}
 	err = p.negotiate()
+	if ctx.Err() != nil { // whatever it met then came of that
+		err = fmt.Errorf("the demo was stopped: %w", ctx.Err())
+	}
 	stop()
 	if err = errors.Join(err, <-stopped, <-stopped); err == nil && keep != "" {
 		p.say("Mails, stores, logs and configurations are in %s.", dir)
