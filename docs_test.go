@@ -49,7 +49,7 @@ func citations(t *testing.T) map[string]string {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && path != ".") {
+		if entry.IsDir() && (entry.Name() == "testdata" || path == "conformance/gen" || strings.HasPrefix(entry.Name(), ".") && path != ".") {
 			return filepath.SkipDir
 		}
 		isCode := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")

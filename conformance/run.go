@@ -201,8 +201,12 @@ func (e *Expect) compare(r inbox.Result) *difference {
 		want *string
 		got  string
 	}{
-		{"verdict", e.Verdict, string(r.Verdict)}, {"code", e.Code, string(r.Code)}, {"signature", e.Signature, string(r.Signature)},
-		{"type", e.Type, string(r.Type)}, {"thread", e.Thread, r.Thread}, {"id", e.ID, r.ID},
+		{"verdict", e.Verdict, string(r.Verdict)},
+		{"code", e.Code, string(r.Code)},
+		{"signature", e.Signature, string(r.Signature)},
+		{"type", e.Type, string(r.Type)},
+		{"thread", e.Thread, r.Thread},
+		{"id", e.ID, r.ID},
 	} {
 		if m.want != nil && *m.want != m.got {
 			got := m.got

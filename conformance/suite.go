@@ -167,10 +167,26 @@ func (s *Suite) check() error {
 		}
 		seen[c.Name] = true
 		for i, step := range c.Steps {
-			if err := step.check(); err != nil {
+			if err := errors.Join(step.check(), s.has(step.Sent), s.has(step.Deliver)); err != nil {
 				return fmt.Errorf("case %s: step %d: %w", c.Name, i+1, err)
 			}
 		}
+	}
+	for url, page := range s.KeyPages {
+		if err := s.has(page.File); err != nil {
+			return fmt.Errorf("key_pages: %s: %w", url, err)
+		}
+	}
+	return nil
+}
+
+// has tells whether a file that the suite names is there; "" names none.
+func (s *Suite) has(name string) error {
+	if name == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Join(s.Dir, name)); err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("there is no file %s", name)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/go-json-experiment/json"
 )
@@ -96,8 +97,7 @@ func (j *judge) later(m Mail, p *proven, r Result) (Result, error) {
 		return r, err
 	}
 	if waiting >= maxRetries {
-		r = p.giveUp()
-		return r, j.received(p, r, nil)
+		return j.giveUp(p)
 	}
 	key, err := j.tx.Next(tableRetries)
 	if err != nil {
@@ -107,9 +107,14 @@ func (j *judge) later(m Mail, p *proven, r Result) (Result, error) {
 	return r, j.tx.Put(tableRetries, key, row)
 }
 
-// giveUp is the verdict where there is no room to wait.
-func (p *proven) giveUp() Result {
-	return plain(CodeDKIM, "too many mails wait for DNS and key pages")
+// giveUp decides a mail as after a day of tries, where there is no room to
+// wait: its sender is not proven, or its signature cannot be checked.
+func (j *judge) giveUp(p *proven) (Result, error) {
+	if p.final != nil {
+		p.final = end(plain(CodeDKIM, "too many mails wait for DNS"))
+	}
+	p.looked, p.sig.Outcome = true, party.Unchecked
+	return j.deliver(p)
 }
 
 // backoff doubles from first to most.

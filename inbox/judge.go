@@ -115,6 +115,7 @@ func (j *judge) proceed(p *proven, clash bool) (Result, []threads.Effect, error)
 }
 
 // decide returns the verdict. Where it is Accepted the thread is written.
+// Messages that cross count in the order of the commits here (D28).
 func (j *judge) decide(p *proven, clash bool) (Result, []threads.Effect, error) {
 	m := p.found.Parsed
 	result, err := j.prev(p, clash)
