@@ -97,6 +97,11 @@ func (p *play) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n",
 // negotiate is the story: ask, quote, counter-quote, accept.
 func (p *play) negotiate() error {
 	p.say("Two agents, each with a mailbox and an agentmaild of its own, make a deal by email.")
+	for _, s := range []*side{p.buyer, p.seller} {
+		if err := p.ready(s); err != nil {
+			return fmt.Errorf("waiting for the %s to watch its mailbox: %w", s.name, err)
+		}
+	}
 	ask, err := p.act(p.buyer, p.seller, inbox.Action{
 		Type: intent.AskQuote, To: sellerAddress, WantedBy: "2027-01-29",
 		Items: []intent.Item{{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece"}},
@@ -147,6 +152,25 @@ func (p *play) act(from, to *side, a inbox.Action) (inbox.Done, error) {
 		return done, fmt.Errorf("the %s did not accept the mail: %s %s (%s)", to.name, event.Verdict, event.Code, event.Reason)
 	}
 	return done, nil
+}
+
+// ready waits until a side watches its mailbox: what is in a mailbox before a
+// daemon's first look is left alone.
+func (p *play) ready(s *side) error {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if position, err := s.inbox().Position(); err != nil || position != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
 }
 
 // arrival waits for the event of a message.
