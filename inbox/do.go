@@ -29,12 +29,12 @@ type Action struct {
 	Slots      []intent.Slot `json:"slots,omitempty"`
 	Purpose    string        `json:"purpose,omitempty"`
 	Location   string        `json:"location,omitempty"`
-	Slot       *int          `json:"slot,omitempty"`
+	Slot       *int          `json:"slot,omitzero"`
 	Reason     string        `json:"reason,omitempty"`
 	Note       string        `json:"note,omitempty"`
 
-	ValidSeconds int64  `json:"valid_seconds,omitempty"` // from now to exp; 0 means seven days
-	Event        string `json:"event,omitempty"`         // the number of the event this answers
+	ValidSeconds int64  `json:"valid_seconds,omitzero"` // from now to exp; 0 means seven days
+	Event        string `json:"event,omitempty"`        // the number of the event this answers
 }
 
 // defaultValid is how long a message is valid when the action does not say.
@@ -236,7 +236,7 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	if err := j.queue(draft, Letter{Thread: m.Thread, ID: m.ID}); err != nil {
+	if err := j.queue(draft, Letter{Thread: m.Thread, ID: m.ID, Type: m.Type}); err != nil {
 		return Done{}, err
 	}
 	return Done{m.ID, m.Thread, m.To.Address, effects}, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
 )
 
@@ -30,7 +31,8 @@ type Letter struct {
 	To        string      `json:"to"`
 	MessageID string      `json:"message_id"` // with angle brackets
 	Thread    string      `json:"thread"`
-	ID        string      `json:"id,omitempty"` // of the message it carries
+	ID        string      `json:"id,omitempty"`   // of the message it carries
+	Type      intent.Type `json:"type,omitempty"` // of that message
 	State     LetterState `json:"state"`
 	Queued    int64       `json:"queued"` // Unix seconds
 	Next      int64       `json:"next"`   // when it is tried next
@@ -44,6 +46,11 @@ const (
 	maxLetterWait   = 4 * time.Hour
 	letterLimit     = 3 * 24 * time.Hour // how long a letter is tried
 )
+
+// result names the letter's message in an event, and what became of it.
+func (l Letter) result() Result {
+	return Result{Type: l.Type, Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.Error}
+}
 
 // waits tells whether the letter waits for the owner.
 func (l Letter) waits() bool { return l.State == LetterFailed || l.State == LetterParked }
@@ -74,8 +81,7 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 	}
 	if full {
 		l.State, l.Error = LetterParked, fmt.Sprintf("is one more than %d within an hour", j.in.set.HourlyLimit)
-		e := Event{Kind: KindLetterParked, Result: Result{Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.Error}}
-		if err := j.event(e, false); err != nil {
+		if err := j.event(Event{Kind: KindLetterParked, Result: l.result()}, false); err != nil {
 			return err
 		}
 	}
@@ -228,7 +234,7 @@ func (in *Inbox) settle(key string, l Letter, sendErr error) error {
 		in.srv.Log.Warn("letter waits", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries, "error", l.Error)
 		return in.putLetter(key, l, nil)
 	}
-	return in.putLetter(key, l, &Event{Kind: KindLetterFailed, Result: Result{Thread: l.Thread, ID: l.ID, Reason: l.Error}})
+	return in.putLetter(key, l, &Event{Kind: KindLetterFailed, Result: l.result()})
 }
 
 // sent takes a letter out of the outbox and notes on its message when the

@@ -61,13 +61,13 @@ type messageRow struct {
 	Thread    string    `json:"thread"`
 	At        int64     `json:"at"` // arrival, or when it was sent; Unix seconds
 
-	SentAt int64 `json:"sent_at,omitempty"` // when the mail server took it, for one from here
+	SentAt int64 `json:"sent_at,omitzero"` // when the mail server took it, for one from here
 
 	// What a parked message needs to go on.
 	WaitsFor string `json:"waits_for,omitempty"` // "" once it waits only for its key page
-	Retry    bool   `json:"retry,omitempty"`     // its signature must be looked at again
-	Unknown  bool   `json:"unknown,omitempty"`
-	AgentOf  bool   `json:"agent_of,omitempty"`
+	Retry    bool   `json:"retry,omitzero"`      // its signature must be looked at again
+	Unknown  bool   `json:"unknown,omitzero"`
+	AgentOf  bool   `json:"agent_of,omitzero"`
 	Record   string `json:"record,omitempty"`
 }
 
@@ -75,8 +75,8 @@ type messageRow struct {
 type threadRow struct {
 	threads.Thread
 	Messages []string `json:"messages"` // ids in the order of their commits
-	Due      int64    `json:"due,omitempty"`
-	Noticed  bool     `json:"noticed,omitempty"` // a late accept was told of (D27)
+	Due      int64    `json:"due,omitzero"`
+	Noticed  bool     `json:"noticed,omitzero"` // a late accept was told of (D27)
 }
 
 // other is the address that the thread is with.
@@ -102,7 +102,7 @@ func nonceKey(m *intent.Parsed) string { return m.From.Address + "\x00" + m.Nonc
 // could not be reached for.
 type retryRow struct {
 	Raw     []byte `json:"raw,omitempty"`
-	Arrival int64  `json:"arrival,omitempty"` // Unix seconds
+	Arrival int64  `json:"arrival,omitzero"` // Unix seconds
 	Next    int64  `json:"next"`
 	Tries   int    `json:"tries"`
 }

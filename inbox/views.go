@@ -22,7 +22,7 @@ type Message struct {
 	Type      intent.Type    `json:"type"`
 	From      string         `json:"from"`
 	At        int64          `json:"at"` // arrival or sending, Unix seconds
-	SentAt    int64          `json:"sent_at,omitempty"`
+	SentAt    int64          `json:"sent_at,omitzero"`
 	Fate      Fate           `json:"fate"`
 	Signature Signature      `json:"signature"`
 	Warnings  []string       `json:"warnings,omitempty"`

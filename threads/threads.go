@@ -33,11 +33,11 @@ type Entry struct {
 	Type     intent.Type `json:"type"` // ask_quote, quote or propose_times
 	By       string      `json:"by"`   // address of its sender
 	Exp      int64       `json:"exp"`  // Unix seconds
-	Slots    int         `json:"slots,omitempty"`
+	Slots    int         `json:"slots,omitzero"`
 	State    State       `json:"state"`
 	Replaces string      `json:"replaces,omitempty"`
 	Accept   string      `json:"accept,omitempty"` // id of the accept that made it agreed
-	Slot     *int        `json:"slot,omitempty"`   // the slot that was chosen
+	Slot     *int        `json:"slot,omitzero"`    // the slot that was chosen
 }
 
 // Thread is a negotiation between exactly two addresses (D26). The zero
@@ -60,8 +60,8 @@ type Event struct {
 
 // Effect tells what a step did to one entry.
 type Effect struct {
-	Entry string // id of the offer or ask
-	State State  // its state now
+	Entry string `json:"entry"` // id of the offer or ask
+	State State  `json:"state"` // its state now
 }
 
 // ErrState is wrapped by every refusal of Apply: the thread's state does not
