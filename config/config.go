@@ -64,6 +64,7 @@ type Inbox struct {
 	Unsigned       string        `toml:"unsigned" default:"hold" oneof:"hold ignore allow" doc:"What becomes of a valid message without a checked signature: held for the owner, left as plain mail, or acted on."`
 	Handler        []string      `toml:"handler" default:"[]" kind:"command" doc:"Program and arguments, run for each event. Empty: events wait for a command or a person."`
 	HandlerTimeout time.Duration `toml:"handler_timeout" default:"30s" min:"1s" max:"1h" doc:"Longest run of the handler for one event; then it is killed."`
+	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`
 	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour. What is beyond it waits for the owner."`
 	Auth           Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
 	IMAP           IMAP          `toml:"imap" doc:"Where mail is read."`

@@ -12,6 +12,7 @@ import (
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/pricelist"
 	"github.com/agentmaild/agentmaild/store"
 )
 
@@ -20,6 +21,7 @@ type inboxPlan struct {
 	cfg      config.Inbox
 	settings inbox.Settings
 	services inbox.Services
+	prices   *pricelist.List // nil without one
 	imap     mailbox.Account
 	smtp     mailbox.Account
 }
@@ -43,14 +45,14 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 	p.settings = inbox.Settings{
 		Name: c.Name, Address: c.Address, Sender: c.DisplayName, Party: c.Party,
 		OrgName: c.OrgName, Contact: c.Contact, AgentName: c.AgentName, AgentKind: c.AgentKind,
-		Unsigned: inbox.Unsigned(c.Unsigned), Handled: len(c.Handler) > 0, HourlyLimit: c.HourlyLimit,
+		Unsigned: inbox.Unsigned(c.Unsigned), Handled: len(c.Handler) > 0 || c.PriceList != "", HourlyLimit: c.HourlyLimit,
 	}
 	p.services = inbox.Services{
 		DKIM: checker(c.Auth, w.TXT),
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: cfg.Trust.Hosts}, Pages: w.Pages, TXT: w.TXT},
 		Now:  w.Now, Random: w.Random, Log: w.Log,
 	}
-	return p, errors.Join(p.readKeys(cfg, w.Now()), p.readDKIM(), p.readAccounts())
+	return p, errors.Join(p.readKeys(cfg, w.Now()), p.readDKIM(), p.readAccounts(), p.readPrices())
 }
 
 // readKeys finds the key that signs messages. An inbox that names a party
@@ -69,6 +71,13 @@ func (p *inboxPlan) readKeys(cfg *config.Config, now time.Time) error {
 	}
 	p.settings.Key, p.settings.JKU = key.Private, party.PageURL(p.cfg.KeyHost, p.cfg.Party)
 	return nil
+}
+
+func (p *inboxPlan) readPrices() (err error) {
+	if p.cfg.PriceList != "" {
+		p.prices, err = pricelist.Load(p.cfg.PriceList)
+	}
+	return err
 }
 
 func (p *inboxPlan) readDKIM() error {
@@ -129,8 +138,8 @@ func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 		watcher: &mailbox.Watcher{Account: p.imap, Folder: p.cfg.IMAP.Folder, IdleRefresh: p.cfg.IMAP.IdleRefresh, Poll: p.cfg.IMAP.Poll, Log: log},
 		sender:  &mailbox.Sender{Account: p.smtp},
 	}
-	if len(p.cfg.Handler) > 0 {
-		u.handler = &handler.Handler{Inbox: in, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
+	if p.settings.Handled {
+		u.handler = &handler.Handler{Inbox: in, Prices: p.prices, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
 	}
 	return u, nil
 }

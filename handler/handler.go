@@ -15,7 +15,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/pricelist"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,11 +29,13 @@ const (
 	maxStderr = 500
 )
 
-// Handler answers the events of one inbox by running a command for each.
+// Handler answers the events of one inbox: an ask from the price list where
+// that can, everything else by running a command.
 type Handler struct {
 	Inbox   *inbox.Inbox
-	Command []string      // program and arguments
-	Timeout time.Duration // for one event; the program is killed after it
+	Prices  *pricelist.List // nil without one
+	Command []string        // program and arguments; empty: the rest is left to the owner
+	Timeout time.Duration   // for one event; the program is killed after it
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -113,8 +117,11 @@ func (h *Handler) answer(ctx context.Context, e *inbox.Event) error {
 	return h.Inbox.HandlerFailed(e.Seq, err.Error())
 }
 
-// ask runs the program; a nil action means that nothing is to be done.
+// ask finds what is to be done; a nil action means nothing.
 func (h *Handler) ask(ctx context.Context, e *inbox.Event) (*inbox.Action, error) {
+	if action, err := h.quote(e); action != nil || err != nil || len(h.Command) == 0 {
+		return action, err
+	}
 	input, err := h.document(e)
 	if err != nil {
 		return nil, err
@@ -131,6 +138,26 @@ func (h *Handler) ask(ctx context.Context, e *inbox.Event) (*inbox.Action, error
 		return nil, fmt.Errorf("its output is no action: %w", err)
 	}
 	return &action, nil
+}
+
+// quote answers an ask from the price list; nil where it does not.
+func (h *Handler) quote(e *inbox.Event) (*inbox.Action, error) {
+	if h.Prices == nil || e.Type != intent.AskQuote {
+		return nil, nil
+	}
+	m, err := intent.Parse(e.Message)
+	if err != nil {
+		return nil, err
+	}
+	offer, why := h.Prices.Quote(&m.Message, h.Now())
+	if offer == nil {
+		h.Log.Info("not quoted from the price list", "inbox", h.Inbox.Name(), "seq", e.Seq, "id", e.ID, "reason", why)
+		return nil, nil
+	}
+	return &inbox.Action{
+		Type: intent.Quote, Thread: e.Thread, Items: offer.Items, Total: &offer.Total,
+		DeliveryBy: offer.DeliveryBy, Note: offer.Note, ValidSeconds: int64(offer.Valid / time.Second),
+	}, nil
 }
 
 func (h *Handler) document(e *inbox.Event) ([]byte, error) {

@@ -128,19 +128,28 @@ func (s *scene) post(a inbox.Action) inbox.Done {
 	a.To = "agent@seller.test"
 	done, err := s.buyer.Do(a)
 	check(s.t, err)
+	s.carry(s.buyer, s.seller)
+	return done
+}
+
+// fetch has the buyer take what the seller answered.
+func (s *scene) fetch() { s.t.Helper(); s.carry(s.seller, s.buyer) }
+
+// carry takes the one letter that waits from one side to the other.
+func (s *scene) carry(from, to *inbox.Inbox) {
+	s.t.Helper()
 	ctx, stop := context.WithCancel(s.t.Context())
-	err = s.buyer.SendLetters(ctx, transport(func(raw []byte) error {
+	err := from.SendLetters(ctx, transport(func(raw []byte) error {
 		defer stop()
-		results, err := s.seller.Deliver(s.t.Context(), []inbox.Mail{{Raw: raw, Arrival: s.now}}, nil)
+		results, err := to.Deliver(s.t.Context(), []inbox.Mail{{Raw: raw, Arrival: s.now}}, nil)
 		if err == nil && results[0].Verdict != inbox.Accepted {
-			s.t.Errorf("the seller did not take it: %s %s", results[0].Verdict, results[0].Reason)
+			s.t.Errorf("the %s did not take it: %s %s", to.Name(), results[0].Verdict, results[0].Reason)
 		}
 		return err
 	}))
 	if !errors.Is(err, context.Canceled) {
 		s.t.Fatal(err)
 	}
-	return done
 }
 
 type transport func(raw []byte) error
