@@ -193,8 +193,14 @@ func TestParkedAndPageDown(t *testing.T) {
 	}
 }
 
-// strip takes the signature part out of a mail and signs the rest anew.
+// unsigned takes the signature part out of a mail and signs the rest anew.
 func (s *scene) unsigned(raw []byte) []byte {
+	s.t.Helper()
+	return s.compose(s.parsed(raw), "")
+}
+
+// parsed is the message in a mail.
+func (s *scene) parsed(raw []byte) *intent.Parsed {
 	s.t.Helper()
 	mail, err := envelope.Read(raw)
 	if err != nil {
@@ -204,7 +210,7 @@ func (s *scene) unsigned(raw []byte) []byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.compose(found.Parsed, "")
+	return found.Parsed
 }
 
 // compose writes the mail of a message as its sender would.
