@@ -6,10 +6,14 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"flag"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
 )
 
 // benchScene is a scene in which the buyer's mails are of about 6 KB, signed
@@ -133,4 +137,57 @@ func TestBatchIsOneCommit(t *testing.T) {
 	if n := s.store.Commits() - before; n != 1 {
 		t.Errorf("%d commits for 64 mails", n)
 	}
+}
+
+// BenchmarkDeliverMillion is BenchmarkDeliver in a store that holds a million
+// threads, each with its message and nonce. Filling it takes a minute, so it
+// runs only when it is named: go test -run xxx -bench DeliverMillion ./inbox
+func BenchmarkDeliverMillion(b *testing.B) {
+	if f := flag.Lookup("test.bench"); !strings.Contains(f.Value.String(), "Million") {
+		b.Skip("fills a store for a minute: go test -run xxx -bench DeliverMillion ./inbox")
+	}
+	s := benchScene(b)
+	const count, batch = 1_000_000, 20_000
+	model := s.asks(1)[0]
+	if _, err := s.seller.Deliver(b.Context(), []Mail{model}, nil); err != nil {
+		b.Fatal(err)
+	}
+	for n := 0; n < count; n += batch {
+		if err := s.fill(n, batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	mails := s.asks(b.N)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, m := range mails {
+		results, err := s.seller.Deliver(b.Context(), []Mail{m}, []byte(`{"uid":1}`))
+		if err != nil || results[0].Verdict != Accepted {
+			b.Fatalf("%+v %v", results, err)
+		}
+	}
+}
+
+// fill writes rows like those of delivered asks.
+func (s *scene) fill(from, n int) error {
+	return s.seller.update(func(tx *store.Tx) error {
+		for i := from; i < from+n; i++ {
+			id := fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i) // spread like random ids
+			row := threadRow{Thread: threads.Thread{ID: id, Parties: [2]string{buyerAddress, sellerAddress}, Entries: []threads.Entry{{ID: id, Type: "ask_quote", By: buyerAddress, Exp: 1 << 40, State: threads.Open}}}, Messages: []string{id}}
+			for table, put := range map[store.Table]struct {
+				key string
+				row any
+			}{
+				tableThreads:  {id, row},
+				tableMessages: {id, messageRow{Canonical: strings.Repeat("x", 1200), Hash: id, Thread: id, Fate: FateAccepted}},
+				tableNonces:   {buyerAddress + "\x00" + id, nonceRow{ID: id, Hash: id}},
+				tableForget:   {dueKey(1<<40, id), struct{}{}},
+			} {
+				if err := tx.Put(table, put.key, put.row); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }

@@ -139,7 +139,8 @@ func (j *judge) unpark(id string, now int64) error {
 	return j.received(p, p.named(refused(CodePrev, "the message it answers did not come")), nil)
 }
 
-// trimEvents drops the oldest events beyond those that are kept.
+// trimEvents drops the oldest events beyond those that are kept, but none that
+// the handler has not answered.
 func (j *judge) trimEvents() error {
 	last := j.tx.Last(tableEvents)
 	if last <= keepEvents {
@@ -151,8 +152,11 @@ func (j *judge) trimEvents() error {
 		if r.Key >= first {
 			return false, nil
 		}
-		old = append(old, r.Key)
-		return true, nil
+		pending, err := j.tx.Get(tablePending, r.Key, &pendingRow{})
+		if !pending {
+			old = append(old, r.Key)
+		}
+		return true, err
 	})
 	if err != nil {
 		return err
