@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install.sh [mail|containers|browser|net]... : the apt step for CI, one apt-get call, no man-db trigger, no fsync; default: mail. Timed here: mail 15-22 s (17 MiB)
+# install.sh [mail|net]... : one apt-get call, no man-db trigger, no fsync; default: mail
 set -euo pipefail
-declare -A S=([mail]="dovecot-imapd dovecot-lmtpd postfix openssl iproute2" [containers]="podman buildah runc" [browser]="chromium" [net]="iptables nftables")
+declare -A S=([mail]="dovecot-imapd dovecot-lmtpd postfix rspamd openssl iproute2" [net]="iptables")
 [ $# -gt 0 ] || set -- mail
 p=(); for k; do p+=(${S[$k]}); done
 missing=(); for x in "${p[@]}"; do dpkg -s "$x" >/dev/null 2>&1 || missing+=("$x"); done

@@ -1,7 +1,8 @@
 // Command world is the rest of the internet for the end-to-end tests: a DNS
-// server that answers from a zone file, and an HTTPS server for key pages.
-// Both read their files anew for every question, so that a test can change
-// them while everything runs.
+// server that answers from a zone file, an HTTPS server for key pages, and the
+// policy by which the submission server refuses recipients. All read their
+// files anew for every question, so that a test can change them while
+// everything runs.
 package main
 
 import (
@@ -24,6 +25,8 @@ func main() {
 	pages := flag.String("pages", "pages", "folder of the key pages")
 	cert := flag.String("cert", "cert.pem", "certificate")
 	key := flag.String("key", "key.pem", "its key")
+	policy := flag.String("policy", "127.0.0.1:11999", "address of the policy server")
+	access := flag.String("access", "access.txt", "recipients that are refused, each with the reply")
 	flag.Parse()
 
 	for _, network := range []string{"udp", "tcp"} {
@@ -38,6 +41,7 @@ func main() {
 	}
 	files := http.FileServer(http.Dir(*pages))
 	go func() { log.Fatal(http.ListenAndServeTLS(*httpsAddr, *cert, *key, files)) }()
+	go func() { log.Fatal(servePolicy(*policy, *access)) }()
 	fmt.Println("ready")
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
