@@ -192,9 +192,9 @@ func TestLoadUnreadable(t *testing.T) {
 	dir := folder(t)
 	write(t, filepath.Join(dir, "large"), strings.Repeat("#", maxFile+1), 0o600)
 	for name, want := range map[string]string{
-		"missing": "cannot be read: no such file or directory",
-		"":        "cannot be read: is a directory",
-		"large":   "cannot be read: larger than 262144 bytes",
+		"missing": "cannot be read: no such file or directory; name a configuration with --config",
+		"":        "cannot be read: is a directory; name a configuration with --config",
+		"large":   "cannot be read: larger than 262144 bytes; name a configuration with --config",
 	} {
 		path := filepath.Join(dir, name)
 		_, err := Load(path)

@@ -49,7 +49,7 @@ func (m *mistakes) privateFile(at, name string) {
 	info, err := os.Stat(name) // first, since opening a pipe would wait
 	switch {
 	case err != nil:
-		m.add(at, "cannot be read: %v", cause(err))
+		m.add(at, "cannot be read: %v; it must be a file of mode 0600", cause(err))
 		return
 	case !info.Mode().IsRegular():
 		m.add(at, "must be a regular file")
@@ -60,7 +60,7 @@ func (m *mistakes) privateFile(at, name string) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		m.add(at, "cannot be read: %v", cause(err))
+		m.add(at, "cannot be read: %v; it must belong to the user that runs the daemon", cause(err))
 		return
 	}
 	file.Close()
@@ -75,7 +75,7 @@ func (m *mistakes) caFile(at, name string) {
 	}
 	pem, err := readFile(name, maxCAFile)
 	if err != nil {
-		m.add(at, "cannot be read: %v", cause(err))
+		m.add(at, "cannot be read: %v; it must be a PEM file", cause(err))
 	} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
 		m.add(at, "holds no certificate in PEM form")
 	}

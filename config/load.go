@@ -23,7 +23,7 @@ func Load(path string) (*Config, error) {
 	m := &mistakes{file: path, reported: map[string]bool{}}
 	document, err := readFile(path, maxFile)
 	if err != nil {
-		m.note(0, "", "cannot be read: "+cause(err).Error())
+		m.note(0, "", "cannot be read: "+cause(err).Error()+"; name a configuration with --config")
 		return nil, m.err()
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
