@@ -58,7 +58,7 @@ type call struct {
 // returns ErrLocked when another process has it for a second, and ErrNewer
 // when the schema version is above Version.
 func Open(path string) (*Store, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("opening %s: %w: stop it, or give this one another state_dir", path, ErrLocked)
 	}
