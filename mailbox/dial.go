@@ -50,6 +50,7 @@ func (e Endpoint) dial(ctx context.Context, dial DialFunc) (net.Conn, error) {
 	if err != nil {
 		return nil, failed("connecting to", e.addr(), err)
 	}
+	conn = prompt(conn)
 	if e.TLS != ImplicitTLS {
 		return conn, nil
 	}
