@@ -3,6 +3,7 @@ package intent
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/agentmaild/agentmaild/envelope/canon"
@@ -50,10 +51,28 @@ func Parse(data []byte) (*Parsed, error) {
 		return nil, err
 	}
 	p := &Parsed{Canonical: canonical, Hash: canon.Hash(canonical), Unknown: unknown}
-	if err := json.Unmarshal(canonical, &p.Message); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	if err := p.fill(object); err != nil {
+		return nil, err
 	}
 	return p, p.check()
+}
+
+// fill sets the members from an object that the schema allows. A slot that
+// no integer here can hold is no fault of form: it is out of range, and a
+// matter of state (D39).
+func (p *Parsed) fill(object map[string]any) error {
+	text := p.Canonical
+	if slot, ok := object["slot"].(float64); ok && math.Abs(slot) > math.MaxInt32 {
+		object["slot"] = math.Copysign(math.MaxInt32, slot)
+		var err error
+		if text, err = canon.Marshal(object); err != nil {
+			return err
+		}
+	}
+	if err := json.Unmarshal(text, &p.Message); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil
 }
 
 // validate holds an object against the schema of its type. The whole schema

@@ -126,7 +126,8 @@ func TestParseAccepts(t *testing.T) {
 		{ProposeTimes, "slots/0/time_zone", "Europe/Berlin"},       // D38: the offset need not fit
 		{ProposeTimes, "slots/0/time_zone", "America/Port-au-Prince"},
 		{ProposeTimes, "slots/0/time_zone", "Etc/GMT+1"},
-		{Accept, "slot", -1}, // D39: a matter of state
+		{Accept, "slot", 1e19}, // D39
+		{Accept, "slot", -1},   // D39: a matter of state
 		{Accept, "slot", nil},
 		{Decline, "reason", nil},
 	} {

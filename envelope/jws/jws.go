@@ -52,10 +52,10 @@ type Token struct {
 }
 
 type headerJSON struct {
-	Alg string `json:"alg"`
-	Jku string `json:"jku"`
-	Kid string `json:"kid"`
-	Typ string `json:"typ"`
+	Alg string  `json:"alg"`
+	Jku *string `json:"jku"`
+	Kid string  `json:"kid"`
+	Typ string  `json:"typ"`
 }
 
 // Parse takes a compact JWS with the given typ apart. It refuses, with ErrMalformed, what is longer than 64 KiB (512 KiB
@@ -124,10 +124,10 @@ func parseHeader(part []byte, typ string) (Header, error) {
 		return Header{}, malformed("alg is not %s", algEdDSA)
 	case h.Typ != typ: // a message passed off as a seal, or the other way round
 		return Header{}, malformed("typ is not %s", typ)
-	case h.Kid == "" || h.Jku == "":
+	case h.Kid == "" || h.Jku == nil:
 		return Header{}, malformed("kid or jku missing")
 	}
-	return Header{Kid: h.Kid, Jku: h.Jku, Typ: h.Typ}, nil
+	return Header{Kid: h.Kid, Jku: *h.Jku, Typ: h.Typ}, nil
 }
 
 // decode takes the canonical unpadded base64url of some bytes and no other spelling: the decoder of the standard library

@@ -127,7 +127,6 @@ func TestParseRefuses(t *testing.T) {
 		"S6 empty kid":             swap(`"`+kid+`"`, `""`),
 		"S6 kid is a number":       swap(`"`+kid+`"`, `7`),
 		"S6 no jku":                swap(`"jku":"`+jku+`",`, ``),
-		"S6 empty jku":             swap(jku, ``),
 		"S6 jku is null":           swap(`"`+jku+`"`, `null`),
 		"S6 no typ":                swap(`,"typ":"agent-intent+jws"`, ``),
 		"S6 other typ":             swap(`agent-intent+jws`, `agent-agreement+jws`),

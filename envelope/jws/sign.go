@@ -14,8 +14,11 @@ func Sign(key ed25519.PrivateKey, jku, typ string, payload []byte) (string, erro
 	if len(key) != ed25519.PrivateKeySize {
 		return "", fmt.Errorf("sign: %w", malformed("private key of %d bytes", len(key)))
 	}
+	if jku == "" {
+		return "", fmt.Errorf("sign: %w", malformed("no jku"))
+	}
 	kid := Thumbprint(key.Public().(ed25519.PublicKey))
-	header, err := json.Marshal(headerJSON{Alg: algEdDSA, Jku: jku, Kid: kid, Typ: typ})
+	header, err := json.Marshal(headerJSON{Alg: algEdDSA, Jku: &jku, Kid: kid, Typ: typ})
 	if err != nil {
 		return "", fmt.Errorf("sign: %w", malformed("header: %w", err))
 	}
