@@ -125,6 +125,7 @@ func headerRows() []single {
 		}), unchecked},
 		{"kid-path", "a kid that would be a path", header(func(h string) string { return cutMember(h, "kid", `"kid":"../../keys/0"`) }), unchecked},
 		{"jku-missing", "no jku (D12)", header(func(h string) string { return swap(",,", ",")(cutMember(h, "jku", "")) }), badJWS},
+		{"jku-empty", "an empty jku is an address of no form, so nobody says whose key it is", header(func(h string) string { return cutMember(h, "jku", `"jku":""`) }), unchecked},
 		{"jku-number", "jku is a string (D12)", header(func(h string) string { return cutMember(h, "jku", `"jku":1`) }), badJWS},
 		{"crit-unknown", "a crit member that asks for something (D12)", member(`"crit":["exp"],"exp":1`), badJWS},
 		{"crit-empty", "an empty crit (D12)", member(`"crit":[]`), badJWS},

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/agentmaild/agentmaild/envelope/intent"
+import (
+	"math"
+
+	"github.com/agentmaild/agentmaild/envelope/intent"
+)
 
 // threadSuites are the offer machine: the table of section 7.
 func threadSuites() []*suite {
@@ -215,6 +219,7 @@ func slots(s *suite) {
 	}{
 		{"slot-last", "the last slot of two", intent.ProposeTimes, ptr(1)},
 		{"slot-missing", "an accept of times without slot (D6, D39)", intent.ProposeTimes, nil},
+		{"slot-far-out", "a slot that no integer type holds is out of range all the same (D39)", intent.ProposeTimes, ptr(math.MaxInt)},
 		{"slot-out-of-range", "slot 2 of two slots that count from 0 (D39)", intent.ProposeTimes, ptr(2)},
 		{"slot-for-quote", "an accept of a quote with slot (D6, D39)", intent.Quote, ptr(0)},
 	} {
