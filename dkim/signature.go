@@ -104,11 +104,11 @@ func (s *signature) readSigner(tags tagList) error {
 	}
 	identity, found := tags.get("i")
 	if !found {
-		identity = "@" + s.domain // RFC 6376 §3.5, i=
+		identity = "@" + domain // RFC 6376 §3.5, i=
 	}
 	at := strings.LastIndexByte(identity, '@')
 	s.identity = strings.ToLower(identity[at+1:])
-	if at < 0 || !within(s.identity, s.domain) {
+	if at < 0 || !within(identity[at+1:], domain) { // D68: as written, since verifiers differ about letter case
 		return errors.New("i= is not within d=")
 	}
 	return nil
