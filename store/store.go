@@ -42,6 +42,7 @@ type Store struct {
 	db    *bbolt.DB
 	calls chan *call
 	quit  chan struct{}
+	once  sync.Once // closes quit
 	done  sync.WaitGroup
 
 	commits atomic.Int64
@@ -138,7 +139,7 @@ func (s *Store) view(fn func(*bbolt.Tx) error) error {
 
 // Close waits for what was begun, then gives the file and its lock back.
 func (s *Store) Close() error {
-	close(s.quit)
+	s.once.Do(func() { close(s.quit) })
 	s.done.Wait()
 	return s.db.Close()
 }

@@ -25,7 +25,8 @@ func parseItem(text string) (intent.Item, error) {
 		return item, errItem
 	}
 	var err error
-	if item.Quantity, err = strconv.ParseFloat(quantity, 64); err != nil {
+	// ParseFloat takes NaN, Inf and hexadecimal too.
+	if item.Quantity, err = strconv.ParseFloat(quantity, 64); err != nil || strings.Trim(quantity, "0123456789.") != "" {
 		return item, errItem
 	}
 	if unit != "-" {
