@@ -32,8 +32,7 @@ type Message struct {
 	JWS       string         `json:"jws,omitempty"`
 }
 
-// Threads lists the threads, without their messages, and passes those that
-// fn refuses to go on after.
+// Threads lists the threads, without their messages.
 func (in *Inbox) Threads() ([]Thread, error) {
 	var list []Thread
 	err := in.view(func(tx *store.Tx) error {
