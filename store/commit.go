@@ -48,7 +48,11 @@ func (s *Store) commit(batch []*call) {
 			return nil
 		})
 		if failed < 0 {
-			s.commits.Add(1)
+			if err == nil {
+				s.commits.Add(1)
+			} else { // a full disk, above all; the next one may go through
+				err = fmt.Errorf("writing the store: %w", err)
+			}
 			for _, c := range batch {
 				c.err <- err
 			}

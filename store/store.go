@@ -6,11 +6,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -21,8 +20,9 @@ const Version = 1
 
 // What Open refuses, told apart for the operator.
 var (
-	ErrLocked = errors.New("another agentmaild has the store open")
-	ErrNewer  = errors.New("the store was written by a newer agentmaild")
+	ErrLocked  = errors.New("another agentmaild has the store open")
+	ErrNewer   = errors.New("the store was written by a newer agentmaild")
+	ErrDamaged = errors.New("the store is damaged")
 )
 
 // ErrClosed is returned for work that comes after Close.
@@ -56,12 +56,15 @@ type call struct {
 }
 
 // Open opens or creates the store at path, mode 0600, and takes its lock. It
-// returns ErrLocked when another process has it for a second, and ErrNewer
-// when the schema version is above Version.
+// returns ErrLocked when another process has it for a second, ErrNewer when the
+// schema version is above Version, and ErrDamaged where bbolt cannot read it.
 func Open(path string) (*Store, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("opening %s: %w: stop it, or give this one another state_dir", path, ErrLocked)
+	db, err := openFile(path)
+	if errors.Is(err, ErrLocked) {
+		return nil, fmt.Errorf("opening %s: %w: stop it, or give this one another state_dir", path, err)
+	}
+	if errors.Is(err, ErrDamaged) {
+		return nil, fmt.Errorf("opening %s: %w: put a backup in its place", path, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
@@ -78,22 +81,12 @@ func Open(path string) (*Store, error) {
 // that needs nothing is not written to.
 func prepare(db *bbolt.DB) error {
 	var have int
-	err := db.View(func(tx *bbolt.Tx) error {
-		meta := tx.Bucket(metaBucket)
-		if meta == nil {
-			return nil
-		}
-		var err error
-		have, err = strconv.Atoi(string(meta.Get(versionKey)))
+	err := db.View(func(tx *bbolt.Tx) (err error) {
+		have, err = version(tx)
 		return err
 	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("reading the schema version: %w", err)
-	case have > Version:
-		return fmt.Errorf("%w (schema %d, this one reads up to %d): use that version, or another state_dir", ErrNewer, have, Version)
-	case have == Version:
-		return nil
+	if err != nil || have == Version {
+		return err
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
 		meta, err := tx.CreateBucketIfNotExists(metaBucket)
@@ -105,6 +98,22 @@ func prepare(db *bbolt.DB) error {
 		}
 		return meta.Put(versionKey, strconv.AppendInt(nil, Version, 10))
 	})
+}
+
+// version is the schema version of a store, 0 for a new file.
+func version(tx *bbolt.Tx) (int, error) {
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return 0, nil
+	}
+	have, err := strconv.Atoi(string(meta.Get(versionKey)))
+	if err != nil {
+		return 0, fmt.Errorf("reading the schema version: %w", err)
+	}
+	if have > Version {
+		return 0, fmt.Errorf("%w (schema %d, this one reads up to %d): use that version, or another state_dir", ErrNewer, have, Version)
+	}
+	return have, nil
 }
 
 // Update runs fn in a read-write transaction on the rows of one inbox and
@@ -144,9 +153,13 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Backup writes a consistent copy of the whole store to a new file.
-func (s *Store) Backup(path string) error {
-	return s.view(func(tx *bbolt.Tx) error { return tx.CopyFile(path, os.FileMode(0o600)) })
+// Backup writes a consistent copy of the whole store. Until it has, updates
+// for which the file must grow may wait.
+func (s *Store) Backup(w io.Writer) error {
+	return s.view(func(tx *bbolt.Tx) error {
+		_, err := tx.WriteTo(w)
+		return err
+	})
 }
 
 // Commits is the number of transactions that were committed since Open, each

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -121,6 +122,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a newer schema": {version("2"), ErrNewer},
 		"no number":      {version("one"), nil},
 		"no store":       {func(t *testing.T, path string) { write(t, path, []byte("not a store, though long enough")) }, nil},
+		"cut off":        {func(t *testing.T, path string) { write(t, path, cut(t)) }, ErrDamaged},
 		"a folder there": {func(t *testing.T, path string) { mkdir(t, path) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,13 +135,23 @@ func TestOpenRefuses(t *testing.T) {
 			if tc.want != nil && !errors.Is(err, tc.want) {
 				t.Errorf("%v; want %v", err, tc.want)
 			}
-			for _, other := range []error{ErrLocked, ErrNewer} {
+			for _, other := range []error{ErrLocked, ErrNewer, ErrDamaged} {
 				if other != tc.want && errors.Is(err, other) {
 					t.Errorf("%v is %v", err, other)
 				}
 			}
 		})
 	}
+}
+
+// cut is the first three pages of a store.
+func cut(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile(closed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data[:3*os.Getpagesize()]
 }
 
 func write(t *testing.T, path string, data []byte) {
@@ -171,27 +183,10 @@ func TestClosed(t *testing.T) {
 	for name, err := range map[string]error{
 		"update": s.Update("sales", never),
 		"view":   s.View("sales", never),
-		"backup": s.Backup(filepath.Join(t.TempDir(), "copy.db")),
+		"backup": s.Backup(io.Discard),
 	} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%s: %v; want ErrClosed", name, err)
 		}
-	}
-}
-
-func TestBackup(t *testing.T) {
-	s := fresh(t)
-	want := row{"mug", 200}
-	put(t, s, "sales", "a", want)
-	path := filepath.Join(t.TempDir(), "copy.db")
-	if err := s.Backup(path); err != nil {
-		t.Fatal(err)
-	}
-	put(t, s, "sales", "a", row{"later", 1})
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if got, ok := get(t, open(t, path), "sales", "a"); !ok || got != want {
-		t.Errorf("the copy has %v, %v; want %v", got, ok, want)
 	}
 }
