@@ -135,11 +135,13 @@ func (s *Suite) read(name string) ([]byte, error) {
 	}
 	defer root.Close()
 	info, err := root.Stat(name)
-	if err == nil && info.Size() > maxSuite {
-		err = fmt.Errorf("%s is larger than %d bytes", name, maxSuite)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSuite, err)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%w: there is no %s", ErrSuite, filepath.Join(s.Dir, name))
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %w", ErrSuite, s.Dir, err)
+	case info.Size() > maxSuite:
+		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrSuite, filepath.Join(s.Dir, name), maxSuite)
 	}
 	data, err := root.ReadFile(name)
 	if err != nil {
@@ -172,7 +174,16 @@ func (s *Suite) check() error {
 			}
 		}
 	}
+	if s.TrustedHosts == nil {
+		s.TrustedHosts = []string{"api.stackshift.cloud"} // profile: "Party keys and the trust rule"
+	}
+	if s.Inbox.Auth.Mode == "authres" && s.Inbox.Auth.AuthservID == "" {
+		return errors.New("inbox.auth: mode authres needs authserv_id")
+	}
 	for url, page := range s.KeyPages {
+		if page.Status == 200 && page.File == "" {
+			return fmt.Errorf("key_pages: %s: a page with status 200 needs a file", url)
+		}
 		if err := s.has(page.File); err != nil {
 			return fmt.Errorf("key_pages: %s: %w", url, err)
 		}
@@ -209,6 +220,8 @@ func (s Step) check() error {
 		return fmt.Errorf("%q is no verdict", *s.Expect.Verdict)
 	case s.Expect != nil && s.Expect.Code != nil && !known(codes, *s.Expect.Code):
 		return fmt.Errorf("%q is no code", *s.Expect.Code)
+	case s.Expect != nil && s.Expect.Signature != nil && !known(signatures, *s.Expect.Signature):
+		return fmt.Errorf("%q is no result of a signature", *s.Expect.Signature)
 	default:
 		return nil
 	}
@@ -221,6 +234,8 @@ var (
 		inbox.CodeTo, inbox.CodeExpired, inbox.CodeReplay, inbox.CodePrev, inbox.CodeJWS, inbox.CodeState, "",
 	}
 )
+
+var signatures = []inbox.Signature{inbox.Signed, inbox.MailOnly, inbox.Unchecked, inbox.Invalid, ""}
 
 func known[T ~string](words []T, word string) bool {
 	for _, w := range words {

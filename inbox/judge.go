@@ -176,8 +176,11 @@ func (j *judge) prev(p *proven, clash bool) (Result, error) {
 	if (m.Type == intent.Accept || m.Type == intent.Decline) && m.InReplyTo != m.Ref {
 		return refused(CodePrev, "in_reply_to is not the offer that ref names"), nil // D39
 	}
-	if m.InReplyTo == "" {
+	switch m.InReplyTo {
+	case "":
 		return Result{}, nil
+	case m.ID: // it would wait for itself
+		return refused(CodePrev, "in_reply_to is the message itself"), nil
 	}
 	var answered messageRow
 	known, err := j.tx.Get(tableMessages, m.InReplyTo, &answered)

@@ -44,6 +44,8 @@ func (a *app) conform(cmd *cobra.Command, dirs []string, only string) error {
 		cmd.Printf("%d passed, %d failed\n", passed, cases-passed)
 	}
 	switch {
+	case cases == 0 && only == "":
+		return usage("there is no case in the suites")
 	case cases == 0:
 		return usage("no case of that name is in the suites")
 	case passed < cases:
