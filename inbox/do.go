@@ -259,7 +259,7 @@ func (j *judge) keepSent(m *intent.Parsed, token string, row *threadRow, effects
 	if err != nil {
 		return err
 	}
-	if err := j.event(Event{Kind: KindSent, Result: messageOf(&m.Message), Message: m.Canonical, Changes: effects}, false); err != nil {
+	if err := j.event(Event{Kind: KindSent, Result: messageOf(&m.Message), Message: m.Canonical, Changes: effects, trail: []any{"answers", m.InReplyTo}}, false); err != nil {
 		return err
 	}
 	return j.release(m.ID)

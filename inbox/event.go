@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"log/slog"
+	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
@@ -20,6 +21,8 @@ type Event struct {
 	Message jsontext.Value   `json:"message,omitempty"` // in canonical form
 	Proof   Proof            `json:"proof,omitzero"`
 	Changes []threads.Effect `json:"changes,omitempty"`
+
+	trail []any // attributes for the log alone, by which a mail can be followed
 }
 
 // The kinds of event.
@@ -40,7 +43,7 @@ const keepEvents = 10000
 // received records what became of a mail. The handler is asked about what was
 // accepted.
 func (j *judge) received(p *proven, r Result, effects []threads.Effect) error {
-	e := Event{Kind: KindReceived, Result: r, Proof: p.proof, Changes: effects}
+	e := Event{Kind: KindReceived, Result: r, Proof: p.proof, Changes: effects, trail: p.trail}
 	if r.Verdict == Accepted || r.Verdict == Held {
 		e.Message = jsontext.Value(p.found.Canonical)
 	}
@@ -74,10 +77,25 @@ func (in *Inbox) log(e Event) {
 		attrs = append(attrs, slog.String("verdict", string(e.Verdict)), slog.String("code", string(e.Code)),
 			slog.String("signature", string(e.Signature)), slog.String("domain", e.Proof.Domain), slog.Any("warnings", e.Warnings))
 	}
+	attrs = append(attrs, e.trail...)
 	if e.Reason != "" {
 		attrs = append(attrs, slog.String("reason", e.Reason))
 	}
 	in.srv.Log.Info(e.Kind, attrs...)
+}
+
+// maxLogged is how much of a text from outside is logged, in bytes.
+const maxLogged = 200
+
+// printable is the beginning of a text from outside, in ASCII that can forge
+// no line of a log and steer no terminal.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return '?'
+		}
+		return c
+	}, text[:min(len(text), maxLogged)])
 }
 
 // Events returns up to limit events after the one of a number ("" for the

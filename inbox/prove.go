@@ -21,6 +21,7 @@ type Mail struct {
 	Raw     []byte
 	Arrival time.Time // the mail server's INTERNALDATE
 	Problem string    // not empty: the body could not be had, and why
+	UID     uint32    // in the mailbox, for the log; 0 where it has none
 }
 
 const (
@@ -31,6 +32,7 @@ const (
 // proven is a mail with all that can be said about it without the store.
 type proven struct {
 	arrival time.Time
+	trail   []any   // what the log calls the mail
 	final   *Result // the verdict, where a check before the store failed
 	found   *intent.Found
 	proof   Proof
@@ -45,6 +47,9 @@ type proven struct {
 // is read once, so that the arrival is never later than now (D17).
 func (in *Inbox) prove(ctx context.Context, m Mail) *proven {
 	p := &proven{arrival: m.Arrival}
+	if m.UID != 0 {
+		p.trail = []any{"uid", m.UID}
+	}
 	if now := in.srv.Now(); p.arrival.After(now) {
 		p.arrival = now
 	}
@@ -66,6 +71,7 @@ func (in *Inbox) proveMail(ctx context.Context, m Mail, p *proven) *Result {
 	if err != nil {
 		return end(plain(CodeNone, err.Error()))
 	}
+	p.trail = append(p.trail, "message_id", printable(mail.Header.Get("Message-ID")))
 	if p.found, err = intent.Find(mail); err != nil {
 		p.report, _ = mail.Report()
 		return end(plain(findCode(err), err.Error()))
@@ -229,7 +235,7 @@ func (in *Inbox) proveAll(ctx context.Context, mails []Mail) []*proven {
 func (in *Inbox) proveSafely(ctx context.Context, m Mail) (p *proven) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			in.srv.Log.Error("a mail could not be read", "inbox", in.set.Name, "problem", fmt.Sprint(problem))
+			in.srv.Log.Error("a mail could not be read", "inbox", in.set.Name, "uid", m.UID, "problem", fmt.Sprint(problem))
 			p = &proven{arrival: m.Arrival, final: end(plain(CodeNone, "the mail could not be read"))}
 		}
 	}()
