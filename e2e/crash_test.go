@@ -56,10 +56,11 @@ func TestCrashes(t *testing.T) {
 		default:
 		}
 	}
-	ends := [2]map[string][]string{}
-	for i, d := range sides {
-		d.within(3*time.Minute, "every deal", func() bool { ends[i] = d.agreed(); return ends[i] != nil })
-	}
+	var ends [2]map[string][]string
+	sides[0].within(3*time.Minute, "the same deals as the seller's, all agreed", func() bool {
+		ends = [2]map[string][]string{sides[0].agreed(), sides[1].agreed()}
+		return ends[0] != nil && len(ends[0]) == len(ends[1])
+	})
 	if diff := cmp.Diff(ends[0], ends[1]); diff != "" {
 		t.Errorf("the sides differ, buyer to seller:\n%s", diff)
 	}
