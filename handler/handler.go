@@ -150,6 +150,9 @@ func (h *Handler) quote(e *inbox.Event) (*inbox.Action, error) {
 		return nil, err
 	}
 	offer, why := h.Prices.Quote(&m.Message, h.Now())
+	if t, err := h.Inbox.Thread(e.Thread); err != nil || !open(t, e.ID) {
+		offer, why = nil, "the ask is no longer open"
+	}
 	if offer == nil {
 		h.Log.Info("not quoted from the price list", "inbox", h.Inbox.Name(), "seq", e.Seq, "id", e.ID, "reason", why)
 		return nil, nil
@@ -158,6 +161,16 @@ func (h *Handler) quote(e *inbox.Event) (*inbox.Action, error) {
 		Type: intent.Quote, Thread: e.Thread, Items: offer.Items, Total: &offer.Total,
 		DeliveryBy: offer.DeliveryBy, Note: offer.Note, ValidSeconds: int64(offer.Valid / time.Second),
 	}, nil
+}
+
+// open tells whether an ask can still be answered.
+func open(t inbox.Thread, id string) bool {
+	for _, entry := range t.Entries {
+		if entry.ID == id {
+			return entry.State == threads.Open
+		}
+	}
+	return false
 }
 
 func (h *Handler) document(e *inbox.Event) ([]byte, error) {

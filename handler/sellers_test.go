@@ -99,3 +99,26 @@ func TestExampleInGo(t *testing.T) {
 		t.Errorf("an empty document: %v", err)
 	}
 }
+
+// An ask that was cancelled and asked anew is not quoted by the old event:
+// that would be the old price for the new ask.
+func TestPriceListAndNewerAsk(t *testing.T) {
+	prices, err := pricelist.Load("../examples/prices.toml")
+	check(t, err)
+	s := newScene(t)
+	first := s.post(inbox.Action{Type: intent.AskQuote, Items: mugs(50)})
+	s.post(inbox.Action{Type: intent.Cancel, Ref: first.ID})
+	second := s.post(inbox.Action{Type: intent.AskQuote, Thread: first.Thread, Items: mugs(500)})
+	h := s.handler("")
+	h.Prices, h.Command = prices, nil
+	for range 3 {
+		s.answer(h)
+	}
+	thread, err := s.seller.Thread(first.Thread)
+	check(t, err)
+	last, err := intent.Parse(thread.Messages[len(thread.Messages)-1].Message)
+	check(t, err)
+	if s.state(second) != "answered" || last.Total == nil || last.Total.String() != "1375.00 EUR" || last.InReplyTo != second.ID {
+		t.Errorf("the newer ask is %s, the last message %+v", s.state(second), last.Total)
+	}
+}

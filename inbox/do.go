@@ -185,7 +185,14 @@ func (j *judge) threadOf(id string, row *threadRow) error {
 // replaces names, or the open ask that a quote is for.
 func (j *judge) answer(a Action, m *intent.Message, row *threadRow) error {
 	id := firstOf(a.Ref, a.Replaces)
-	if id == "" && a.Type == intent.Quote {
+	if id == "" && a.Type == intent.Quote && a.Event != "" {
+		// The ask that the event is about, not one that was opened since.
+		var e Event
+		if _, err := j.tx.Get(tableEvents, a.Event, &e); err != nil {
+			return err
+		}
+		id = e.ID
+	} else if id == "" && a.Type == intent.Quote {
 		for _, entry := range row.Entries {
 			if entry.Type == intent.AskQuote && entry.State == threads.Open && entry.By == m.To.Address {
 				id = entry.ID
