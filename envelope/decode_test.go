@@ -148,6 +148,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []struct{ encoding, charset, body string }{
 		{"base64", "utf-8", "e30="},
 		{"base64", "utf-8", "e30=\r\ne30="},
+		{"base64", "utf-8", "d300\ne30="},
 		{"quoted-printable", "us-ascii", "=7B=\r\n}"},
 		{"quoted-printable", "", "{}="},
 		{"7bit", "utf-16", "{}"},
@@ -156,6 +157,10 @@ func FuzzDecode(f *testing.F) {
 		f.Add(seed.encoding, seed.charset, []byte(seed.body))
 	}
 	f.Fuzz(func(t *testing.T, encoding, charset string, body []byte) {
+		body, err := crlf(body) // as Read hands it on
+		if err != nil {
+			return
+		}
 		const limit = 100
 		p := &Part{
 			Params: map[string]string{"charset": charset},
