@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/go-json-experiment/json"
 )
 
@@ -21,8 +22,14 @@ const maxBody = 1 << 20
 
 // Server answers for a set of inboxes.
 type Server struct {
-	Inboxes []*inbox.Inbox
+	Inboxes func() []Served // those of now: they change while the server runs
 	Log     *slog.Logger
+}
+
+// Served is an inbox with how its mailbox is doing.
+type Served struct {
+	*inbox.Inbox
+	Mailbox func() mailbox.Health
 }
 
 // Inbox names an inbox of the daemon.
@@ -67,7 +74,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/inboxes", func(w http.ResponseWriter, _ *http.Request) {
 		list := []Inbox{}
-		for _, in := range s.Inboxes {
+		for _, in := range s.Inboxes() {
 			list = append(list, Inbox{in.Name(), in.Address()})
 		}
 		s.write(w, list, nil)
@@ -84,6 +91,7 @@ func (s *Server) routes() http.Handler {
 		return struct{}{}, in.Refuse(r.PathValue("key"))
 	})
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", act)
+	s.served(mux, "GET /v1/inboxes/{inbox}/health", health)
 	return mux
 }
 
@@ -98,9 +106,14 @@ func act(in *inbox.Inbox, r *http.Request) (any, error) {
 
 // inbox registers a route below one inbox.
 func (s *Server) inbox(mux *http.ServeMux, pattern string, answer func(*inbox.Inbox, *http.Request) (any, error)) {
+	s.served(mux, pattern, func(in Served, r *http.Request) (any, error) { return answer(in.Inbox, r) })
+}
+
+// served is inbox for a route that looks at the mailbox too.
+func (s *Server) served(mux *http.ServeMux, pattern string, answer func(Served, *http.Request) (any, error)) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		for _, in := range s.Inboxes {
+		for _, in := range s.Inboxes() {
 			if in.Name() == r.PathValue("inbox") {
 				value, err := answer(in, r)
 				s.write(w, value, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/store"
 )
@@ -29,6 +30,8 @@ type rig struct {
 	client *Client
 	ended  chan error
 	stop   context.CancelFunc
+
+	mailbox mailbox.Health // set before the question
 }
 
 // noDNS knows no name.
@@ -54,7 +57,7 @@ func serve(t *testing.T) *rig {
 	r := &rig{t: t, socket: filepath.Join(dir, "sock"), store: s, ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	server := &Server{Inboxes: []*inbox.Inbox{in}, Log: slog.New(slog.DiscardHandler)}
+	server := &Server{Inboxes: func() []Served { return []Served{{in, func() mailbox.Health { return r.mailbox }}} }, Log: slog.New(slog.DiscardHandler)}
 	check(t, os.WriteFile(r.socket, []byte("left behind"), 0o644)) // replaced
 	go func() { r.ended <- server.Serve(ctx, r.socket) }()
 	r.client = NewClient(r.socket)
@@ -154,6 +157,28 @@ func TestClient(t *testing.T) {
 	check(t, err)
 	if len(waiting) != 0 {
 		t.Errorf("waiting: %v", waiting)
+	}
+}
+
+// TestHealth tells what the mailbox says and what waits; an error of the
+// mailbox comes before one of a letter.
+func TestHealth(t *testing.T) {
+	r, ctx := serve(t), t.Context()
+	never, err := r.client.Health(ctx, "sales")
+	check(t, err)
+	if never != (Health{}) {
+		t.Errorf("before anything happened: %+v", never)
+	}
+	_, err = r.client.Do(ctx, "sales", ask())
+	check(t, err)
+	r.mailbox = mailbox.Health{
+		Connected: true, LastLook: time.Unix(3, 0), IdleSince: time.Unix(4, 0), LastMail: time.Unix(2, 0), LastError: "connecting to mail.test:993: refused",
+	}
+	h, err := r.client.Health(ctx, "sales")
+	check(t, err)
+	want := Health{Connected: true, LastLook: 3, IdleSince: 4, LastMail: 2, Error: "connecting to mail.test:993: refused", Backlog: inbox.Backlog{Letters: 1}}
+	if h != want {
+		t.Errorf("got %+v, want %+v", h, want)
 	}
 }
 

@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +28,12 @@ type Daemon struct {
 	cfg   *config.Config
 	world World
 	store *store.Store
+	group *group
+
+	hup  <-chan os.Signal // nil: never
+	load func() (*config.Config, error)
+
+	mu    sync.Mutex // guards units, which only Run changes
 	units []*unit
 }
 
@@ -39,7 +43,7 @@ func New(cfg *config.Config, w World) (*Daemon, error) {
 	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("making state_dir: %w", err)
 	}
-	d := &Daemon{cfg: cfg, world: w}
+	d := &Daemon{cfg: cfg, world: w, group: newGroup()}
 	plans, err := plan(cfg, w)
 	if err != nil {
 		return nil, err
@@ -47,14 +51,37 @@ func New(cfg *config.Config, w World) (*Daemon, error) {
 	if d.store, err = store.Open(cfg.StorePath()); err != nil {
 		return nil, err
 	}
-	for _, p := range plans {
-		u, err := p.open(d.store)
-		if err != nil {
-			return nil, errors.Join(err, d.store.Close())
-		}
-		d.units = append(d.units, u)
+	if d.units, err = d.open(plans); err != nil {
+		return nil, errors.Join(err, d.store.Close())
 	}
 	return d, nil
+}
+
+// open makes the units of a configuration. Those that run already and are to
+// change in nothing stay as they are.
+func (d *Daemon) open(plans []*inboxPlan) ([]*unit, error) {
+	var units []*unit
+	for _, p := range plans {
+		u := d.find(p)
+		if u == nil {
+			var err error
+			if u, err = p.open(d.store); err != nil {
+				return nil, err
+			}
+		}
+		units = append(units, u)
+	}
+	return units, nil
+}
+
+// find returns the unit that does what is planned, or nil.
+func (d *Daemon) find(p *inboxPlan) *unit {
+	for _, u := range d.units {
+		if u.plan.same(p) {
+			return u
+		}
+	}
+	return nil
 }
 
 // Check does what New does with keys and settings, and leaves the store alone.
@@ -65,9 +92,20 @@ func Check(cfg *config.Config, w World) error {
 
 // Inboxes returns the inboxes in the order of the configuration.
 func (d *Daemon) Inboxes() []*inbox.Inbox {
-	list := make([]*inbox.Inbox, len(d.units))
+	var list []*inbox.Inbox
+	for _, s := range d.served() {
+		list = append(list, s.Inbox)
+	}
+	return list
+}
+
+// served is the inboxes as the control socket shows them.
+func (d *Daemon) served() []api.Served {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := make([]api.Served, len(d.units))
 	for i, u := range d.units {
-		list[i] = u.inbox
+		list[i] = api.Served{Inbox: u.inbox, Mailbox: u.watcher.Health}
 	}
 	return list
 }
@@ -81,9 +119,8 @@ func (d *Daemon) Close() error { return d.store.Close() }
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	g := &group{running: map[string]bool{}}
-	g.start("control socket", func() error {
-		server := &api.Server{Inboxes: d.Inboxes(), Log: d.world.Log}
+	d.group.start("control socket", func() error {
+		server := &api.Server{Inboxes: d.served, Log: d.world.Log}
 		err := server.Serve(ctx, d.cfg.SocketPath())
 		if ctx.Err() == nil {
 			cancel(err) // without it nobody can see or decide anything
@@ -91,65 +128,28 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	})
 	for _, u := range d.units {
-		g.start(u.inbox.Name()+" watcher", func() error { return u.watch(ctx) })
-		g.start(u.inbox.Name()+" sender", func() error { return u.inbox.SendLetters(ctx, u) })
-		g.start(u.inbox.Name()+" clock", func() error { return u.tick(ctx) })
-		if u.handler != nil {
-			g.start(u.inbox.Name()+" handler", func() error { return u.handler.Run(ctx) })
-		}
+		u.start(ctx, d.group)
 	}
 	d.world.Log.Info("running", "inboxes", len(d.units), "state_dir", d.cfg.StateDir)
-	<-ctx.Done()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-d.hup:
+			d.reload(ctx)
+		}
+	}
 	d.world.Log.Info("stopping")
-	return d.stop(g, context.Cause(ctx), stopLimit)
+	return d.stop(context.Cause(ctx), stopLimit)
 }
 
 // stop waits for all goroutines and closes the store. A store that somebody
 // still uses is left to the end of the process.
-func (d *Daemon) stop(g *group, cause error, limit time.Duration) error {
-	if left := g.wait(limit); len(left) > 0 {
+func (d *Daemon) stop(cause error, limit time.Duration) error {
+	if left := d.group.wait(limit); len(left) > 0 {
 		return fmt.Errorf("did not stop within %s: %s", limit, strings.Join(left, ", "))
 	}
 	if errors.Is(cause, context.Canceled) {
 		cause = nil
 	}
 	return errors.Join(cause, d.store.Close())
-}
-
-// group knows by name which goroutines run.
-type group struct {
-	mu      sync.Mutex
-	running map[string]bool
-	all     sync.WaitGroup
-}
-
-func (g *group) start(name string, run func() error) {
-	g.mu.Lock()
-	g.running[name] = true
-	g.mu.Unlock()
-	g.all.Go(func() {
-		_ = run() // each logs its own troubles; it ends because ctx did
-		g.mu.Lock()
-		delete(g.running, name)
-		g.mu.Unlock()
-	})
-}
-
-// wait returns the names of those that have not ended in time.
-func (g *group) wait(limit time.Duration) []string {
-	done := make(chan struct{})
-	go func() { g.all.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-time.After(limit):
-	}
-	return g.names()
-}
-
-// names are those that run, sorted.
-func (g *group) names() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Sorted(maps.Keys(g.running))
 }

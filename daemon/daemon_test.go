@@ -273,7 +273,7 @@ func TestNoSocket(t *testing.T) {
 
 // TestGroup names what has not ended in time.
 func TestGroup(t *testing.T) {
-	g := &group{running: map[string]bool{}}
+	g := newGroup()
 	hold := make(chan struct{})
 	g.start("quick", func() error { return nil })
 	g.start("slow watcher", func() error { <-hold; return nil })
@@ -295,16 +295,16 @@ func TestStop(t *testing.T) {
 	r := newRig(t)
 	d, err := New(r.config(r.box("good", 993, "")), r.world())
 	check(t, err)
-	g, hold := &group{running: map[string]bool{}}, make(chan struct{})
-	g.start("good handler", func() error { <-hold; return nil })
-	if err := d.stop(g, context.Canceled, time.Millisecond); err == nil || err.Error() != "did not stop within 1ms: good handler" {
+	hold := make(chan struct{})
+	d.group.start("good handler", func() error { <-hold; return nil })
+	if err := d.stop(context.Canceled, time.Millisecond); err == nil || err.Error() != "did not stop within 1ms: good handler" {
 		t.Errorf("stop returned %v", err)
 	}
 	if _, err := d.Inboxes()[0].Threads(); err != nil {
 		t.Errorf("its store is gone: %v", err)
 	}
 	close(hold)
-	check(t, d.stop(g, context.Canceled, time.Minute))
+	check(t, d.stop(context.Canceled, time.Minute))
 }
 
 func TestNewWorld(t *testing.T) {

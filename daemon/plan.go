@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/agentmaild/agentmaild/config"
@@ -53,6 +54,15 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 		Now:  w.Now, Random: w.Random, Log: w.Log,
 	}
 	return p, errors.Join(p.readKeys(cfg, w.Now()), p.readDKIM(), p.readAccounts(), p.readPrices())
+}
+
+// same tells whether a unit made by one plan does all that the other asks for:
+// the table of the inbox is the same, and so is what its files hold. Passwords
+// do not count: they are read anew for each connection.
+func (p *inboxPlan) same(q *inboxPlan) bool {
+	return reflect.DeepEqual(p.cfg, q.cfg) && reflect.DeepEqual(p.settings, q.settings) &&
+		reflect.DeepEqual(p.services.Keys.Trust, q.services.Keys.Trust) && reflect.DeepEqual(p.services.Signer, q.services.Signer) &&
+		reflect.DeepEqual(p.prices, q.prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
 }
 
 // readKeys finds the key that signs messages. An inbox that names a party
@@ -134,7 +144,7 @@ func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 	}
 	log := p.services.Log.With("inbox", p.cfg.Name)
 	u := &unit{
-		inbox: in, log: log,
+		plan: p, inbox: in, log: log,
 		watcher: &mailbox.Watcher{Account: p.imap, Folder: p.cfg.IMAP.Folder, IdleRefresh: p.cfg.IMAP.IdleRefresh, Poll: p.cfg.IMAP.Poll, Log: log},
 		sender:  &mailbox.Sender{Account: p.smtp},
 	}

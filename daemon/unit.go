@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/agentmaild/agentmaild/handler"
@@ -15,11 +16,33 @@ import (
 
 // unit is the running parts of one inbox.
 type unit struct {
+	plan    *inboxPlan // that it was made by
 	inbox   *inbox.Inbox
 	watcher *mailbox.Watcher
 	sender  *mailbox.Sender
 	handler *handler.Handler // nil without one
 	log     *slog.Logger
+
+	cancel context.CancelFunc // nil before start
+	parts  sync.WaitGroup
+}
+
+// start starts the goroutines of the inbox, until ctx ends or stop is called.
+func (u *unit) start(ctx context.Context, g *group) {
+	ctx, u.cancel = context.WithCancel(ctx)
+	part := func(name string, run func(context.Context) error) {
+		u.parts.Add(1)
+		g.start(u.inbox.Name()+" "+name, func() error {
+			defer u.parts.Done()
+			return run(ctx)
+		})
+	}
+	part("watcher", u.watch)
+	part("sender", func(ctx context.Context) error { return u.inbox.SendLetters(ctx, u) })
+	part("clock", u.tick)
+	if u.handler != nil {
+		part("handler", u.handler.Run)
+	}
 }
 
 // watch delivers what comes into the mailbox.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/daemon"
@@ -12,8 +14,10 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "run", Short: "Run the daemon until it is told to stop", Args: cobra.NoArgs,
+		Use: "run", Short: "Run the daemon until it is told to stop; SIGHUP has it read the configuration again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			hup := make(chan os.Signal, 1) // before anything, as it would end the process
+			signal.Notify(hup, syscall.SIGHUP)
 			cfg, world, err := a.world()
 			if err != nil {
 				return err
@@ -22,6 +26,7 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			d.ReloadOn(hup, a.load)
 			return d.Run(cmd.Context())
 		},
 	}

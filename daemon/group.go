@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// group knows by name which goroutines run.
+type group struct {
+	mu      sync.Mutex
+	running map[string]bool
+	all     sync.WaitGroup
+}
+
+func newGroup() *group { return &group{running: map[string]bool{}} }
+
+func (g *group) start(name string, run func() error) {
+	g.mu.Lock()
+	g.running[name] = true
+	g.mu.Unlock()
+	g.all.Go(func() {
+		_ = run() // each logs its own troubles; it ends because ctx did
+		g.mu.Lock()
+		delete(g.running, name)
+		g.mu.Unlock()
+	})
+}
+
+// wait returns the names of those that have not ended in time.
+func (g *group) wait(limit time.Duration) []string {
+	done := make(chan struct{})
+	go func() { g.all.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-time.After(limit):
+	}
+	return g.names()
+}
+
+// names are those that run, sorted.
+func (g *group) names() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.running))
+}

@@ -1,0 +1,42 @@
+package inbox
+
+import "github.com/agentmaild/agentmaild/store"
+
+// Backlog counts what an inbox has not done yet.
+type Backlog struct {
+	Events  int `json:"events"`  // that the handler has not answered
+	Held    int `json:"held"`    // messages that wait for the owner
+	Letters int `json:"letters"` // in the outbox, with those that wait for the owner
+	Retries int `json:"retries"` // mails that DNS or a key page could not be reached for
+
+	LetterError string `json:"-"` // of the last try of the oldest letter that has one
+}
+
+// Backlog counts what waits now.
+func (in *Inbox) Backlog() (Backlog, error) {
+	var b Backlog
+	err := in.view(func(tx *store.Tx) error {
+		for table, n := range map[store.Table]*int{tablePending: &b.Events, tableHeld: &b.Held, tableRetries: &b.Retries, tableSigns: &b.Retries} {
+			if err := count(tx, table, n); err != nil {
+				return err
+			}
+		}
+		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+			var l Letter
+			err := r.Decode(&l)
+			b.Letters++
+			if b.LetterError == "" && l.Error != "" {
+				b.LetterError = "the mail to " + l.To + " " + l.Error
+			}
+			return true, err
+		})
+	})
+	return b, err
+}
+
+func count(tx *store.Tx, t store.Table, n *int) error {
+	return tx.Scan(t, "", "", func(store.Row) (bool, error) {
+		*n++
+		return true, nil
+	})
+}
