@@ -29,7 +29,7 @@ func negotiate(buyer, seller *side) {
 	buyer.start()
 	seller.start()
 
-	ask, deal := buyer.do("ask", "--to", sellerAddress, "--item", "200 piece Ceramic mug, 350 ml, white", "--wanted-by", "2027-01-29", "--note", "To Ikeja.\n.\nFrom here on --boundary")
+	ask, deal := buyer.do("ask", "--to", sellerAddress, "--item", "200 piece Ceramic mug, 350 ml, white", "--wanted-by", "2099-01-29", "--note", "To Ikeja.\n.\nFrom here on --boundary")
 	seller.has(ask, deal, "buyer")
 	buyer.restart()
 	quote, _ := seller.do("quote", "--thread", deal, "--item", "200 piece Ceramic mug, 350 ml, white @ 2.75 EUR", "--total", "550.00 EUR")
@@ -44,7 +44,7 @@ func negotiate(buyer, seller *side) {
 	}
 
 	offer, visit := seller.do("times", "--to", buyerAddress, "--purpose", "Factory visit",
-		"--slot", "2027-01-12T10:00:00+01:00 2027-01-12T10:30:00+01:00 Africa/Lagos", "--slot", "2027-01-13T15:00:00+01:00 2027-01-13T15:30:00+01:00 Africa/Lagos")
+		"--slot", "2099-01-12T10:00:00+01:00 2099-01-12T10:30:00+01:00 Africa/Lagos", "--slot", "2099-01-13T15:00:00+01:00 2099-01-13T15:30:00+01:00 Africa/Lagos")
 	buyer.has(offer, visit, "seller")
 	seller.restart()
 	chosen, _ := buyer.do("accept", offer, "--slot", "1")

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -12,42 +11,6 @@ import (
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 )
-
-// Action is what the agent or the owner wants sent. Which members are needed
-// depends on Type; those that no action of the type has must be empty.
-type Action struct {
-	Type   intent.Type `json:"type"`
-	To     string      `json:"to,omitempty"`     // ask_quote, propose_times: who is asked, to begin a thread
-	Thread string      `json:"thread,omitempty"` // ask_quote, quote: the thread to go on with
-	Ref    string      `json:"ref,omitempty"`    // accept, decline, cancel: the id of an offer or ask
-
-	Items      []intent.Item `json:"items,omitempty"`
-	WantedBy   string        `json:"wanted_by,omitempty"`
-	Total      *intent.Money `json:"total,omitempty"`
-	DeliveryBy string        `json:"delivery_by,omitempty"`
-	Replaces   string        `json:"replaces,omitempty"` // quote, propose_times: the offer to counter
-	Slots      []intent.Slot `json:"slots,omitempty"`
-	Purpose    string        `json:"purpose,omitempty"`
-	Location   string        `json:"location,omitempty"`
-	Slot       *int          `json:"slot,omitzero"`
-	Reason     string        `json:"reason,omitempty"`
-	Note       string        `json:"note,omitempty"`
-
-	ValidSeconds int64  `json:"valid_seconds,omitzero"` // from now to exp; 0 means seven days
-	Event        string `json:"event,omitempty"`        // the number of the event this answers
-}
-
-// defaultValid is how long a message is valid when the action does not say.
-const defaultValid = 7 * 24 * time.Hour
-
-// ErrAction is wrapped by every refusal of Do that the caller can mend: a
-// member missing, unknown or not allowed, or a thread whose state does not
-// allow the action (which is threads.ErrState too).
-var ErrAction = errors.New("action cannot be done")
-
-func cannot(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrAction, fmt.Errorf(format, args...))
-}
 
 // Done is what came of an action: the message that was put into the outbox.
 type Done struct {
@@ -61,6 +24,9 @@ type Done struct {
 // with the thread's new state. Errors wrap ErrAction where the caller can
 // mend them.
 func (in *Inbox) Do(a Action) (Done, error) {
+	if err := a.check(in.srv.Now()); err != nil {
+		return Done{}, err
+	}
 	ids, err := in.newIDs(3)
 	if err != nil {
 		return Done{}, err
@@ -150,7 +116,29 @@ func (j *judge) address(a Action, m *intent.Message) (*threadRow, error) {
 		return nil, cannot("%s needs the id of an offer or ask, or a thread", a.Type)
 	}
 	m.Thread, m.To.Address = row.ID, row.other(j.in.set.Address)
+	if err := agree(a, m); err != nil {
+		return nil, err
+	}
 	return row, j.answer(a, m, row)
+}
+
+// agree refuses an action that names two negotiations: what it says would
+// reach another side, or another thread, than the one it was meant for (D70).
+func agree(a Action, m *intent.Message) error {
+	if a.Thread != "" && a.Thread != m.Thread {
+		return cannot("thread: %s is in thread %s and not in %q: leave thread out", a.Replaces, m.Thread, a.Thread)
+	}
+	if a.To == "" {
+		return nil
+	}
+	to, err := address.Parse(a.To)
+	if err != nil {
+		return cannot("to: %w", err)
+	}
+	if to != m.To.Address {
+		return cannot("to: thread %s is with %s and not with %s: leave to out", m.Thread, m.To.Address, to)
+	}
+	return nil
 }
 
 func firstOf(values ...string) string {
@@ -162,7 +150,7 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-// threadOf reads the thread in which an offer, an ask or a record stands.
+// threadOf reads the thread in which an offer or an ask stands.
 func (j *judge) threadOf(id string, row *threadRow) error {
 	var named messageRow
 	known, err := j.tx.Get(tableMessages, id, &named)
@@ -185,18 +173,10 @@ func (j *judge) threadOf(id string, row *threadRow) error {
 // replaces names, or the open ask that a quote is for.
 func (j *judge) answer(a Action, m *intent.Message, row *threadRow) error {
 	id := firstOf(a.Ref, a.Replaces)
-	if id == "" && a.Type == intent.Quote && a.Event != "" {
-		// The ask that the event is about, not one that was opened since.
-		var e Event
-		if _, err := j.tx.Get(tableEvents, a.Event, &e); err != nil {
+	if id == "" && a.Type == intent.Quote {
+		var err error
+		if id, err = j.asked(a, m, row); err != nil {
 			return err
-		}
-		id = e.ID
-	} else if id == "" && a.Type == intent.Quote {
-		for _, entry := range row.Entries {
-			if entry.Type == intent.AskQuote && entry.State == threads.Open && entry.By == m.To.Address {
-				id = entry.ID
-			}
 		}
 	}
 	if id == "" && len(row.Messages) > 0 {
@@ -213,15 +193,33 @@ func (j *judge) answer(a Action, m *intent.Message, row *threadRow) error {
 	return nil
 }
 
+// asked is the id of the ask that a quote is for: the one that the event is
+// about, which need not be the open one, or the open one of the other side.
+// An event of another thread says nothing about this one's.
+func (j *judge) asked(a Action, m *intent.Message, row *threadRow) (id string, err error) {
+	var e Event
+	if a.Event != "" {
+		if _, err := j.tx.Get(tableEvents, a.Event, &e); err != nil {
+			return "", err
+		}
+	}
+	if e.Thread == row.ID {
+		return e.ID, nil
+	}
+	for _, entry := range row.Entries {
+		if entry.Type == intent.AskQuote && entry.State == threads.Open && entry.By == m.To.Address {
+			id = entry.ID
+		}
+	}
+	return id, nil
+}
+
 // send seals and signs a message, takes it through the thread, and puts it
 // and its mail where they stay.
 func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 	parsed, err := intent.Seal(m)
 	if err != nil {
 		return Done{}, cannot("%w", err)
-	}
-	if parsed.Unknown {
-		return Done{}, cannot("it has members that no %s has", m.Type)
 	}
 	token, err := j.in.sign(parsed.Canonical)
 	if err != nil {

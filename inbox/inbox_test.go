@@ -450,40 +450,6 @@ func TestNoncesAreForgotten(t *testing.T) {
 	s.expect(s.seller, raw, "refused expired")
 }
 
-func TestActionsThatCannotBeDone(t *testing.T) {
-	s := newScene(t)
-	ask, quote := s.quoted()
-	for name, a := range map[string]Action{
-		"no type":                     {},
-		"unknown type":                {Type: "order", To: sellerAddress},
-		"nobody to ask":               {Type: intent.AskQuote, Items: askAction().Items},
-		"oneself":                     {Type: intent.AskQuote, To: buyerAddress, Items: askAction().Items},
-		"no address":                  {Type: intent.AskQuote, To: "seller", Items: askAction().Items},
-		"no items":                    {Type: intent.AskQuote, To: sellerAddress},
-		"unknown thread":              {Type: intent.Quote, Thread: "x"},
-		"quote to nobody":             quoteAction("", "", 1),
-		"unknown offer":               {Type: intent.Accept, Ref: "x"},
-		"accept of one's own ask":     {Type: intent.Accept, Ref: ask.ID},
-		"cancel of the other's offer": {Type: intent.Cancel, Ref: quote.ID},
-		"a member of another type":    {Type: intent.Accept, Ref: quote.ID, Purpose: "x"},
-		"a slot for a quote":          {Type: intent.Accept, Ref: quote.ID, Slot: new(int)},
-		"already over":                {Type: intent.Decline, Ref: quote.ID, ValidSeconds: -1},
-		"no such reason":              {Type: intent.Decline, Ref: quote.ID, Reason: "rude"},
-		"a control character":         {Type: intent.Decline, Ref: quote.ID, Note: "\x1b[2J"},
-		"an answered event":           {Type: intent.Decline, Ref: quote.ID, Event: "0000000000000001"},
-	} {
-		if done, err := s.buyer.Do(a); !errors.Is(err, ErrAction) {
-			t.Errorf("%s: %+v, %v", name, done, err)
-		}
-	}
-	if letters, _ := s.buyer.Letters(); len(letters) != 0 {
-		t.Errorf("an action that failed left a letter: %v", letters)
-	}
-	if got := s.state(s.buyer, ask.Thread, quote.ID); got != "open" {
-		t.Errorf("an action that failed left the offer %s", got)
-	}
-}
-
 type sendError bool
 
 func (sendError) Error() string     { return "451 later" }

@@ -21,6 +21,9 @@ const (
 	maxItems = 10000
 )
 
+// maxValid is the longest validity of a quote (D71).
+const maxValid = 366 * 24 * time.Hour
+
 // List is a price list that was read.
 type List struct {
 	currency string
@@ -108,8 +111,8 @@ func (f *file) list() (*List, error) {
 	}
 	if f.Valid != "" {
 		var err error
-		if l.valid, err = time.ParseDuration(f.Valid); err != nil || l.valid < time.Minute {
-			return nil, fmt.Errorf("valid: must be a duration of at least a minute, as in 168h, is %q", f.Valid)
+		if l.valid, err = time.ParseDuration(f.Valid); err != nil || l.valid < time.Minute || l.valid > maxValid {
+			return nil, fmt.Errorf("valid: must be a duration from 1m to 8784h (366 days), as in 168h, is %q", f.Valid)
 		}
 	}
 	if f.DeliveryDays < 0 {

@@ -100,6 +100,7 @@ func TestLoadRefuses(t *testing.T) {
 		"syntax":          {"least = 50", "least =", "prices.toml:11: "},
 		"currency":        {`"EUR"`, `"XXX"`, "currency: must be"},
 		"validity":        {`"48h"`, `"2 days"`, "valid: must be"},
+		"long validity":   {`"48h"`, `"8785h"`, "valid: must be"},
 		"no items":        {list[strings.Index(list, "[[item]]"):], "", "item: there must be"},
 		"price":           {`"2.75"`, `"2.755"`, `item 1 ("Ceramic mug, 350 ml, white"): price: must be`},
 		"name twice":      {`"White mug"`, `"CLAY"`, "stands twice"},
