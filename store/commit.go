@@ -3,6 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"go.etcd.io/bbolt"
 )
@@ -37,16 +40,7 @@ func (s *Store) waiting(batch []*call) []*call {
 // transaction, so when one call fails the others are run again without it.
 func (s *Store) commit(batch []*call) {
 	for len(batch) > 0 {
-		failed := -1
-		err := s.db.Update(func(tx *bbolt.Tx) error {
-			for i, c := range batch {
-				if err := c.run(tx); err != nil {
-					failed = i
-					return err
-				}
-			}
-			return nil
-		})
+		failed, err := s.try(batch)
 		if failed < 0 {
 			if err == nil {
 				s.commits.Add(1)
@@ -63,12 +57,64 @@ func (s *Store) commit(batch []*call) {
 	}
 }
 
-func (c *call) run(tx *bbolt.Tx) error {
-	root, err := tx.Bucket(inboxesBucket).CreateBucketIfNotExists([]byte(c.inbox))
+// try returns which call failed, -1 for none. A transaction that met damage is
+// left as it is: to roll it back reads the damaged file, and ends the process.
+func (s *Store) try(batch []*call) (failed int, err error) {
+	defer s.note(&err)
+	if err := s.met(); err != nil {
+		return -1, err
+	}
+	defer damaged(&err)()
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return -1, err
+	}
+	for i, c := range batch {
+		err := c.run(tx)
+		if errors.Is(err, ErrDamaged) {
+			return -1, err
+		}
+		if err != nil {
+			_ = tx.Rollback()
+			return i, err
+		}
+	}
+	return -1, tx.Commit()
+}
+
+// run is one call's part of a transaction. A panic of its own is its error
+// alone; what bbolt panics with over a damaged file was made an error before.
+func (c *call) run(tx *bbolt.Tx) (err error) {
+	root, err := openRoot(tx, c.inbox)
 	if err != nil {
 		return fmt.Errorf("opening inbox %q in the store: %w", c.inbox, err)
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v, in %s", ErrPanic, p, panicPlace())
+		}
+	}()
 	return c.fn(&Tx{root: root, writable: true})
+}
+
+func openRoot(tx *bbolt.Tx, inbox string) (root *bbolt.Bucket, err error) {
+	defer damaged(&err)()
+	return tx.Bucket(inboxesBucket).CreateBucketIfNotExists([]byte(inbox))
+}
+
+// panicPlace is the line that panicked, when called by the function that
+// recovers.
+func panicPlace() string {
+	callers := make([]uintptr, 32)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for panicked := false; ; {
+		frame, more := frames.Next()
+		inRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		if panicked && !inRuntime || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
+		}
+		panicked = panicked || frame.Function == "runtime.gopanic"
+	}
 }
 
 // errReadOnly is a programming mistake: a write in a View.

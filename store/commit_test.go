@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -111,6 +112,39 @@ func TestFailingUpdateRollsBackOnlyItself(t *testing.T) {
 			if err != nil && err.Error() != fmt.Sprintf("update %d: no", i) {
 				t.Errorf("update %d has the error of another: %v", i, err)
 			}
+		}
+	})
+}
+
+// A panic in one update is its error, names its place, and takes nothing of
+// the others with it.
+func TestPanickingUpdate(t *testing.T) {
+	path := t.TempDir() + "/store.db"
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, path)
+		var updates []func(*Tx) error
+		for i := range 3 {
+			updates = append(updates, func(tx *Tx) error {
+				if err := tx.Put(table, fmt.Sprint(i), row{Count: i}); err != nil {
+					return err
+				}
+				if i == 1 {
+					panic("no")
+				}
+				return nil
+			})
+		}
+		for i, err := range together(t, s, updates) {
+			_, stored := get(t, s, "sales", fmt.Sprint(i))
+			if panics := i == 1; errors.Is(err, ErrPanic) != panics || stored == panics {
+				t.Errorf("update %d: %v, stored %v", i, err, stored)
+			}
+			if err != nil && !strings.Contains(err.Error(), "no, in commit_test.go:") {
+				t.Errorf("update %d: %v", i, err)
+			}
+		}
+		if err := s.Sound(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -16,12 +16,12 @@ const lockWait = time.Second
 
 // openFile opens the file of a store, or makes it, and takes its lock for
 // this process alone.
-func openFile(path string) (*bbolt.DB, error) {
+func openFile(path string) (*bbolt.DB, os.FileInfo, error) {
 	if have, err := size(path); err == nil && have > 0 {
 		// A file cut short ends the process, in a goroutine of bbolt's. So does
 		// a damaged page, but to look at all of them takes as long as opening.
 		if err := viewFile(path, func(*bbolt.Tx) error { return nil }); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	return lock(path, &bbolt.Options{NoFreelistSync: true})
@@ -29,7 +29,7 @@ func openFile(path string) (*bbolt.DB, error) {
 
 // viewFile runs fn on the file of a store, beside others that only read.
 func viewFile(path string, fn func(*bbolt.Tx) error) error {
-	db, err := lock(path, &bbolt.Options{ReadOnly: true})
+	db, _, err := lock(path, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func viewFile(path string, fn func(*bbolt.Tx) error) error {
 	})
 }
 
-func lock(path string, options *bbolt.Options) (db *bbolt.DB, err error) {
+func lock(path string, options *bbolt.Options) (db *bbolt.DB, info os.FileInfo, err error) {
 	var file *os.File
 	defer func() {
 		if errors.Is(err, ErrDamaged) && file != nil { // bbolt has left it open, and locked
@@ -61,18 +61,18 @@ func lock(path string, options *bbolt.Options) (db *bbolt.DB, err error) {
 	}
 	db, err = bbolt.Open(path, 0o600, options)
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, ErrLocked
+		return nil, nil, ErrLocked
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// The lock may be on a file that Compact has replaced while it was waited
 	// for; what is written there would be lost.
-	mine, err := file.Stat()
-	if now, nowErr := os.Stat(path); err != nil || nowErr != nil || !os.SameFile(mine, now) {
-		return nil, errors.Join(fmt.Errorf("%w, or had until now", ErrLocked), db.Close())
+	info, err = file.Stat()
+	if now, nowErr := os.Stat(path); err != nil || nowErr != nil || !os.SameFile(info, now) {
+		return nil, nil, errors.Join(fmt.Errorf("%w, or had until now", ErrLocked), db.Close())
 	}
-	return db, nil
+	return db, info, nil
 }
 
 // damaged makes errors of the panics that bbolt answers a damaged file with,

@@ -73,7 +73,7 @@ func countAll(tx *bbolt.Tx) ([]Count, error) {
 			c := Count{Inbox: string(inbox), Table: Table(table)}
 			err := inboxes.Bucket(inbox).Bucket(table).ForEach(func(key, value []byte) error {
 				c.Rows++
-				if !jsontext.Value(value).IsValid() {
+				if plain := len(value) > 0 && value[0] == rawMark; !plain && !jsontext.Value(value).IsValid() {
 					return fmt.Errorf("%w: row %s/%s/%q is no JSON", ErrDamaged, inbox, table, key)
 				}
 				return nil

@@ -1,5 +1,5 @@
 // Package store keeps everything an inbox must remember, in one bbolt file:
-// rows of JSON in tables, each inbox apart from the others. It does not know
+// rows of JSON or of plain bytes in tables, each inbox apart from the others. It does not know
 // what the rows mean.
 package store
 
@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -28,6 +30,13 @@ var (
 // ErrClosed is returned for work that comes after Close.
 var ErrClosed = errors.New("the store is closed")
 
+// ErrPanic is wrapped by the error of an Update whose function panicked.
+// Nothing of it was written, and the store goes on.
+var ErrPanic = errors.New("an update went wrong in itself")
+
+// ErrMoved is returned by Sound.
+var ErrMoved = errors.New("the file of the store was moved, removed or replaced")
+
 var (
 	metaBucket    = []byte("meta")
 	inboxesBucket = []byte("inboxes")
@@ -40,12 +49,15 @@ const maxBatch = 256
 // Store is an open store. Its methods may be called from any goroutine.
 type Store struct {
 	db    *bbolt.DB
+	path  string
+	file  os.FileInfo // of the open file, whatever becomes of its path
 	calls chan *call
 	quit  chan struct{}
 	once  sync.Once // closes quit
 	done  sync.WaitGroup
 
 	commits atomic.Int64
+	damage  atomic.Pointer[error] // the first that was met
 }
 
 // call is one update that waits for a commit.
@@ -59,7 +71,7 @@ type call struct {
 // returns ErrLocked when another process has it for a second, ErrNewer when the
 // schema version is above Version, and ErrDamaged where bbolt cannot read it.
 func Open(path string) (*Store, error) {
-	db, err := openFile(path)
+	db, file, err := openFile(path)
 	if errors.Is(err, ErrLocked) {
 		return nil, fmt.Errorf("opening %s: %w: stop it, or give this one another state_dir", path, err)
 	}
@@ -72,7 +84,7 @@ func Open(path string) (*Store, error) {
 	if err := prepare(db); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
 	}
-	s := &Store{db: db, calls: make(chan *call), quit: make(chan struct{})}
+	s := &Store{db: db, path: path, file: file, calls: make(chan *call), quit: make(chan struct{})}
 	s.done.Go(s.commitAll)
 	return s, nil
 }
@@ -134,22 +146,78 @@ func (s *Store) Update(inbox string, fn func(*Tx) error) error {
 // View runs fn in a read-only transaction on the rows of one inbox.
 func (s *Store) View(inbox string, fn func(*Tx) error) error {
 	return s.view(func(tx *bbolt.Tx) error {
-		return fn(&Tx{root: tx.Bucket(inboxesBucket).Bucket([]byte(inbox))})
+		root, err := findRoot(tx, inbox)
+		if err != nil {
+			return err
+		}
+		return fn(&Tx{root: root})
 	})
 }
 
-func (s *Store) view(fn func(*bbolt.Tx) error) error {
-	err := s.db.View(fn)
+func findRoot(tx *bbolt.Tx, inbox string) (root *bbolt.Bucket, err error) {
+	defer damaged(&err)()
+	return tx.Bucket(inboxesBucket).Bucket([]byte(inbox)), nil
+}
+
+func (s *Store) view(fn func(*bbolt.Tx) error) (err error) {
+	defer s.note(&err)
+	if err := s.met(); err != nil {
+		return err
+	}
+	tx, err := s.begin()
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	return fn(tx)
 }
 
-// Close waits for what was begun, then gives the file and its lock back.
+func (s *Store) begin() (tx *bbolt.Tx, err error) {
+	defer damaged(&err)()
+	return s.db.Begin(false)
+}
+
+// note keeps the first damage that is met: nothing is read or written after it.
+func (s *Store) note(err *error) {
+	if errors.Is(*err, ErrDamaged) {
+		s.damage.CompareAndSwap(nil, err)
+	}
+}
+
+// met is the damage that was met, nil for none.
+func (s *Store) met() error {
+	if err := s.damage.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Sound returns why the store cannot go on, nil where it can: ErrDamaged where
+// something could not be read, and ErrMoved where the file that is open is not
+// the one at its path, so that what is written would be lost, and another
+// daemon could begin with an empty one.
+func (s *Store) Sound() error {
+	if err := s.met(); err != nil {
+		return fmt.Errorf("%s: %w: put a backup in its place", s.path, err)
+	}
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.file, now) {
+		return fmt.Errorf("%s: %w: put it back, or start anew", s.path, ErrMoved)
+	}
+	return nil // any other error of Stat says nothing about the file
+}
+
+// Close waits for what was begun, then gives the file and its lock back. A
+// damaged file is given back by the end of the process: see try.
 func (s *Store) Close() error {
 	s.once.Do(func() { close(s.quit) })
 	s.done.Wait()
+	if s.met() != nil {
+		return nil
+	}
 	return s.db.Close()
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"go.etcd.io/bbolt"
@@ -25,11 +26,11 @@ func (tx *Tx) table(t Table) *bbolt.Bucket {
 	return tx.root.Bucket([]byte(t))
 }
 
-func (tx *Tx) create(t Table) (*bbolt.Bucket, error) {
+func (tx *Tx) create(t Table) (b *bbolt.Bucket, err error) {
 	if !tx.writable {
 		return nil, errReadOnly
 	}
-	b, err := tx.root.CreateBucketIfNotExists([]byte(t))
+	b, err = tx.root.CreateBucketIfNotExists([]byte(t))
 	if err != nil {
 		return nil, fmt.Errorf("opening table %s: %w", t, err)
 	}
@@ -38,18 +39,24 @@ func (tx *Tx) create(t Table) (*bbolt.Bucket, error) {
 
 // Get reads a row into value and tells whether there was one.
 func (tx *Tx) Get(t Table, key string, value any) (bool, error) {
-	b := tx.table(t)
-	if b == nil {
-		return false, nil
-	}
-	data := b.Get([]byte(key))
-	if data == nil {
-		return false, nil
+	data, err := tx.read(t, key)
+	if err != nil || data == nil {
+		return false, err
 	}
 	if err := json.Unmarshal(data, value); err != nil {
 		return false, fmt.Errorf("reading row %s/%s: %w", t, key, err)
 	}
 	return true, nil
+}
+
+// read copies the value of a row out of the file, nil where there is none.
+func (tx *Tx) read(t Table, key string) (data []byte, err error) {
+	defer damaged(&err)()
+	b := tx.table(t)
+	if b == nil {
+		return nil, nil
+	}
+	return bytes.Clone(b.Get([]byte(key))), nil
 }
 
 // Put writes a row. An empty key is refused by the store beneath.
@@ -58,6 +65,11 @@ func (tx *Tx) Put(t Table, key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("writing row %s/%s: %w", t, key, err)
 	}
+	return tx.write(t, key, data)
+}
+
+func (tx *Tx) write(t Table, key string, data []byte) (err error) {
+	defer damaged(&err)()
 	b, err := tx.create(t)
 	if err != nil {
 		return err
@@ -68,8 +80,31 @@ func (tx *Tx) Put(t Table, key string, value any) error {
 	return nil
 }
 
+// rawMark stands before the bytes of a row that is no JSON: no JSON text
+// begins with it.
+const rawMark = 0
+
+// GetBytes returns what PutBytes wrote, nil where there is no row.
+func (tx *Tx) GetBytes(t Table, key string) ([]byte, error) {
+	data, err := tx.read(t, key)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	if len(data) == 0 || data[0] != rawMark {
+		return nil, fmt.Errorf("reading row %s/%s: it does not hold plain bytes", t, key)
+	}
+	return data[1:], nil
+}
+
+// PutBytes writes a row of bytes as they are: in JSON they would take a third
+// more.
+func (tx *Tx) PutBytes(t Table, key string, value []byte) error {
+	return tx.write(t, key, append([]byte{rawMark}, value...))
+}
+
 // Delete removes a row; one that is not there is no error.
-func (tx *Tx) Delete(t Table, key string) error {
+func (tx *Tx) Delete(t Table, key string) (err error) {
+	defer damaged(&err)()
 	b, err := tx.create(t)
 	if err != nil {
 		return err
@@ -85,34 +120,61 @@ type Row struct {
 
 // Decode reads the row's value.
 func (r Row) Decode(value any) error {
-	if err := json.Unmarshal(r.data, value); err != nil {
+	data, err := r.copied()
+	if err == nil {
+		err = json.Unmarshal(data, value)
+	}
+	if err != nil {
 		return fmt.Errorf("reading row %s: %w", r.Key, err)
 	}
 	return nil
+}
+
+func (r Row) copied() (data []byte, err error) {
+	defer damaged(&err)()
+	return bytes.Clone(r.data), nil
 }
 
 // Scan calls fn for the rows whose key has the prefix and is at or after
 // from, in the order of the keys, until fn returns false or an error. fn must
 // not write to the table.
 func (tx *Tx) Scan(t Table, prefix, from string, fn func(Row) (bool, error)) error {
-	b := tx.table(t)
-	if b == nil {
-		return nil
-	}
-	start := max(prefix, from)
-	c := b.Cursor()
-	for k, v := c.Seek([]byte(start)); k != nil && bytes.HasPrefix(k, []byte(prefix)); k, v = c.Next() {
-		more, err := fn(Row{string(k), v})
-		if err != nil || !more {
+	next, err := tx.rows(t, max(prefix, from))
+	for err == nil {
+		var row Row
+		var there bool
+		if row, there, err = next(); err != nil || !there || !strings.HasPrefix(row.Key, prefix) {
+			return err
+		}
+		var more bool
+		if more, err = fn(row); !more {
 			return err
 		}
 	}
-	return nil
+	return err
+}
+
+// rows returns a function that returns one row after the other, from a key on.
+func (tx *Tx) rows(t Table, from string) (next func() (Row, bool, error), err error) {
+	defer damaged(&err)()
+	b := tx.table(t)
+	if b == nil {
+		return func() (Row, bool, error) { return Row{}, false, nil }, nil
+	}
+	c := b.Cursor()
+	step := func() ([]byte, []byte) { return c.Seek([]byte(from)) }
+	return func() (row Row, there bool, err error) {
+		defer damaged(&err)()
+		key, value := step()
+		step = c.Next
+		return Row{string(key), value}, key != nil, nil
+	}, nil
 }
 
 // Next is a number that was never returned before for this table, counting
 // from 1, as a key that sorts in that order.
-func (tx *Tx) Next(t Table) (string, error) {
+func (tx *Tx) Next(t Table) (key string, err error) {
+	defer damaged(&err)()
 	b, err := tx.create(t)
 	if err != nil {
 		return "", err
