@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,7 +23,8 @@ const maxBody = 1 << 20
 
 // Server answers for a set of inboxes.
 type Server struct {
-	Inboxes func() []Served // those of now: they change while the server runs
+	Inboxes func() []Served       // those of now: they change while the server runs
+	Backup  func(io.Writer) error // writes a copy of the store
 	Log     *slog.Logger
 }
 
@@ -38,7 +40,8 @@ type Inbox struct {
 	Address string `json:"address"`
 }
 
-// failure is the body of every answer that is no success.
+// failure is the body of every answer that is no success. Its status tells
+// whose fault it is: 400 that of the request, 500 one of the daemon's side.
 type failure struct {
 	Error string `json:"error"`
 }
@@ -58,7 +61,10 @@ func (s *Server) Serve(ctx context.Context, path string) error {
 		return errors.Join(fmt.Errorf("guarding the control socket: %w", err), listener.Close())
 	}
 	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
 		done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		_ = server.Shutdown(done)
@@ -67,6 +73,7 @@ func (s *Server) Serve(ctx context.Context, path string) error {
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving the control socket: %w", err)
 	}
+	<-ended // requests under way have been answered
 	return ctx.Err()
 }
 
@@ -79,6 +86,7 @@ func (s *Server) routes() http.Handler {
 		}
 		s.write(w, list, nil)
 	})
+	mux.HandleFunc("GET /v1/backup", s.backup)
 	s.inbox(mux, "GET /v1/inboxes/{inbox}/threads", func(in *inbox.Inbox, _ *http.Request) (any, error) { return in.Threads() })
 	s.inbox(mux, "GET /v1/inboxes/{inbox}/threads/{id}", func(in *inbox.Inbox, r *http.Request) (any, error) {
 		return in.Thread(r.PathValue("id"))

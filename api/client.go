@@ -17,6 +17,16 @@ import (
 // ErrNotRunning is wrapped when no daemon answers on the socket.
 var ErrNotRunning = errors.New("no daemon is running")
 
+// RefusedError is what the daemon does not do because of what it was asked; the
+// daemon's own troubles are other errors.
+type RefusedError struct{ reason string }
+
+// Error is the daemon's reason, in one line.
+func (e *RefusedError) Error() string { return e.reason }
+
+// callLimit bounds a request whose answer is JSON.
+const callLimit = time.Minute
+
 // Client talks to a running daemon.
 type Client struct {
 	http *http.Client
@@ -29,7 +39,7 @@ func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}
-	return &Client{&http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: time.Minute}, socket}
+	return &Client{&http.Client{Transport: &http.Transport{DialContext: dial}}, socket}
 }
 
 // Inboxes lists the daemon's inboxes.
@@ -75,36 +85,57 @@ func path(parts ...string) string {
 	return joined
 }
 
-// call makes one request and reads its answer.
+// call makes one request and reads its answer, which is JSON.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
 	var value T
-	var sent bytes.Buffer
-	if body != nil {
-		if err := json.MarshalWrite(&sent, body); err != nil {
-			return value, fmt.Errorf("writing a request: %w", err)
-		}
-	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://agentmaild/v1/inboxes"+path, &sent)
+	answer, err := c.ask(ctx, method, "/inboxes"+path, body)
 	if err != nil {
-		return value, fmt.Errorf("making a request: %w", err)
-	}
-	answer, err := c.http.Do(r)
-	if dialled := new(net.OpError); errors.As(err, &dialled) && dialled.Op == "dial" {
-		return value, fmt.Errorf("%w at %s: start it with `agentmaild run`, or name its configuration with --config", ErrNotRunning, c.path)
-	}
-	if err != nil {
-		return value, fmt.Errorf("asking the daemon: %w", err)
+		return value, err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		var f failure
-		if err := json.UnmarshalRead(answer.Body, &f); err != nil || f.Error == "" {
-			return value, fmt.Errorf("the daemon answered with status %d", answer.StatusCode)
-		}
-		return value, errors.New(f.Error)
-	}
 	if err := json.UnmarshalRead(answer.Body, &value); err != nil {
 		return value, fmt.Errorf("reading the daemon's answer: %w", err)
 	}
 	return value, nil
+}
+
+// ask makes one request and returns its answer, which is a success. The caller
+// closes the body.
+func (c *Client) ask(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var sent bytes.Buffer
+	if body != nil {
+		if err := json.MarshalWrite(&sent, body); err != nil {
+			return nil, fmt.Errorf("writing a request: %w", err)
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://agentmaild/v1"+path, &sent)
+	if err != nil {
+		return nil, fmt.Errorf("making a request: %w", err)
+	}
+	answer, err := c.http.Do(r)
+	if dialled := new(net.OpError); errors.As(err, &dialled) && dialled.Op == "dial" {
+		return nil, fmt.Errorf("%w at %s: start it with `agentmaild run`, or name its configuration with --config", ErrNotRunning, c.path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the daemon: %w", err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		return nil, refusal(answer)
+	}
+	return answer, nil
+}
+
+// refusal is the error that an answer brings.
+func refusal(answer *http.Response) error {
+	var f failure
+	if err := json.UnmarshalRead(answer.Body, &f); err != nil || f.Error == "" {
+		return fmt.Errorf("the daemon answered with status %d", answer.StatusCode)
+	}
+	if answer.StatusCode == http.StatusBadRequest {
+		return &RefusedError{f.Error}
+	}
+	return errors.New(f.Error)
 }

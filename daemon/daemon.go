@@ -120,7 +120,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	d.group.start("control socket", func() error {
-		server := &api.Server{Inboxes: d.served, Log: d.world.Log}
+		server := &api.Server{Inboxes: d.served, Backup: d.store.Backup, Log: d.world.Log}
 		err := server.Serve(ctx, d.cfg.SocketPath())
 		if ctx.Err() == nil {
 			cancel(err) // without it nobody can see or decide anything
@@ -131,11 +131,17 @@ func (d *Daemon) Run(ctx context.Context) error {
 		u.start(ctx, d.group)
 	}
 	d.world.Log.Info("running", "inboxes", len(d.units), "state_dir", d.cfg.StateDir)
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-d.hup:
 			d.reload(ctx)
+		case <-ticker.C:
+			if err := d.store.Sound(); err != nil {
+				cancel(err)
+			}
 		}
 	}
 	d.world.Log.Info("stopping")
