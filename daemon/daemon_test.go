@@ -74,6 +74,13 @@ func (r *rig) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// forget drops the log so far.
+func (r *rig) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = nil
+}
+
 // logged waits until a line of the log holds all of the words.
 func (r *rig) logged(words ...string) {
 	r.mu.Lock()
@@ -132,10 +139,15 @@ func (r *rig) start(cfg *config.Config) (*Daemon, func() error) {
 	r.t.Helper()
 	d, err := New(cfg, r.world())
 	check(r.t, err)
-	ctx, cancel := context.WithCancel(r.t.Context())
+	return d, r.run(d)
+}
+
+// run is start for a daemon that was made.
+func (r *rig) run(d *Daemon) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
-	return d, func() error {
+	return func() error {
 		cancel()
 		return <-ended
 	}
