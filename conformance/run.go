@@ -39,7 +39,11 @@ func (s *Suite) Run(ctx context.Context, only string, report func(Outcome)) erro
 		if only != "" && c.Name != only {
 			continue
 		}
-		diff, err := s.run(ctx, c)
+		run := s.run
+		if s.Profile == recordProfile {
+			run = s.runRecord
+		}
+		diff, err := run(ctx, c)
 		if err != nil {
 			return fmt.Errorf("case %s: %w", c.Name, err)
 		}

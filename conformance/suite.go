@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,6 +80,10 @@ type Case struct {
 	Why   string `json:"why"`
 	Steps []Step `json:"steps"`
 	Final Final  `json:"final"`
+
+	// Of agent-agreement/1 a case is a record instead.
+	Record string   `json:"record"`
+	Expect *Finding `json:"expect"`
 }
 
 // Step is one thing that happens, at a time. Exactly one of Sent, Deliver,
@@ -154,8 +159,8 @@ func (s *Suite) check() error {
 	if s.Format != 1 {
 		return fmt.Errorf("format is %d; this program reads format 1", s.Format)
 	}
-	if s.Profile != "agent-intents/1" {
-		return fmt.Errorf("profile is %q; this program runs agent-intents/1", s.Profile)
+	if s.Profile != intent.Profile && s.Profile != recordProfile {
+		return fmt.Errorf("profile is %q; this program runs %s and %s", s.Profile, intent.Profile, recordProfile)
 	}
 	for name, class := range s.DNSErrors {
 		if class != "temporary" {
@@ -168,6 +173,15 @@ func (s *Suite) check() error {
 			return fmt.Errorf("case %q: a case needs a name of its own", c.Name)
 		}
 		seen[c.Name] = true
+		if s.Profile == recordProfile {
+			if err := errors.Join(c.checkRecord(), s.has(c.Record)); err != nil {
+				return fmt.Errorf("case %s: %w", c.Name, err)
+			}
+			continue
+		}
+		if c.Record != "" || c.Expect != nil {
+			return fmt.Errorf("case %s: record and its expect belong to %s", c.Name, recordProfile)
+		}
 		for i, step := range c.Steps {
 			if err := errors.Join(step.check(), s.has(step.Sent), s.has(step.Deliver)); err != nil {
 				return fmt.Errorf("case %s: step %d: %w", c.Name, i+1, err)

@@ -37,6 +37,7 @@ var suites = []string{
 	"vectors/hostile/header", "vectors/hostile/jku", "vectors/hostile/json", "vectors/hostile/jws", "vectors/hostile/loop",
 	"vectors/hostile/mime", "vectors/hostile/replay", "vectors/hostile/smuggling",
 	"vectors/intents",
+	"vectors/records",
 }
 
 func TestSuites(t *testing.T) {

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/party"
+)
+
+// vouchName is where the domain of a sender vouches for a party in DNS (profile: "Party keys and the trust rule").
+const vouchName = "_agent-agreements."
+
+// KeySource is where key pages and the vouches of domains come from: the network (party.Fetcher and a resolver), a folder
+// (Folder and Vouches), or whatever else has the methods.
+type KeySource struct {
+	Trust party.Trust // which hosts are believed
+	Pages party.Pages
+	TXT   party.TXT
+}
+
+// Folder is key pages in a folder, each in a file {party}.json: what was published at the time, kept with the records. A
+// file that is not there is a page that is not there (D49).
+type Folder struct{ Root *os.Root }
+
+// Page reads the page of a party, wherever it was published.
+func (f Folder) Page(_ context.Context, _, id string, _ bool) (*party.Page, error) {
+	file, err := f.Root.Open(id + ".json")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", party.ErrNoPage, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", party.ErrTemporary, err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxPage))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", party.ErrTemporary, err)
+	}
+	return party.ParsePage(data, id)
+}
+
+// maxPage is more than party.ParsePage takes, in bytes.
+const maxPage = 64<<10 + 1
+
+// Vouches are the parties that each domain vouches for, given instead of looked up. Domains are in the form of
+// address.Domain.
+type Vouches map[string][]string
+
+// LookupTXT answers as DNS would.
+func (v Vouches) LookupTXT(_ context.Context, name string) ([]string, error) {
+	parties := v[strings.TrimPrefix(name, vouchName)]
+	if len(parties) == 0 {
+		return nil, &net.DNSError{Err: "no vouch was given", Name: name, IsNotFound: true}
+	}
+	return parties, nil
+}
+
+// errNotListed says that a page does not speak for an address.
+var errNotListed = errors.New("the party does not list the address")
+
+// pageKey is what is asked of a key source, and answer what it said, kept so that a record asks for each page once.
+type (
+	pageKey struct {
+		url   string
+		fresh bool
+	}
+	answer struct {
+		page *party.Page
+		err  error
+	}
+)
+
+// speaking returns the page that a token names, if it speaks for who signed. Errors: party.ErrNoPage, errNotListed; any
+// other is temporary.
+func (c *check) speaking(ctx context.Context, s *signing, fresh bool) (*party.Page, error) {
+	key := pageKey{s.token.Header.Jku, fresh}
+	a, known := c.pages[key]
+	if !known {
+		a.page, a.err = c.keys.Pages.Page(ctx, key.url, s.party, fresh)
+		c.pages[key] = a
+	}
+	if a.err != nil || a.page.Lists(s.address) {
+		return a.page, a.err
+	}
+	return a.page, c.vouched(ctx, s)
+}
+
+// vouched is nil when the domain of who signed vouches for the party.
+func (c *check) vouched(ctx context.Context, s *signing) error {
+	sender, err := address.Parse(s.address)
+	if err != nil {
+		return errNotListed
+	}
+	records, err := c.keys.TXT.LookupTXT(ctx, vouchName+address.Of(sender))
+	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && !(ok && dns.IsNotFound) {
+		return fmt.Errorf("vouch of the domain: %w", err)
+	}
+	if !slices.Contains(records, s.party) { // D44: any of several
+		return errNotListed
+	}
+	return nil
+}
