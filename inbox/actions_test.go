@@ -43,16 +43,16 @@ func TestActionsThatCannotBeDone(t *testing.T) {
 		"nobody to ask":               {Action{Type: intent.AskQuote, Items: askAction().Items}, "to: "},
 		"oneself":                     {Action{Type: intent.AskQuote, To: buyerAddress, Items: askAction().Items}, "to: that is this inbox itself"},
 		"no address":                  {Action{Type: intent.AskQuote, To: "seller", Items: askAction().Items}, "to: "},
-		"no items":                    {Action{Type: intent.AskQuote, To: sellerAddress}, ""},
+		"no items":                    {Action{Type: intent.AskQuote, To: sellerAddress}, "message breaks a rule of the profile: items: is missing"},
 		"unknown thread":              {Action{Type: intent.Quote, Thread: "x"}, `thread "x" is not known here`},
 		"quote to nobody":             {quoteAction("", "", 1), "quote needs the id"},
 		"unknown offer":               {Action{Type: intent.Accept, Ref: "x"}, `message "x" is not known here`},
 		"no offer":                    {Action{Type: intent.Accept}, "accept needs the id"},
-		"accept of one's own ask":     {Action{Type: intent.Accept, Ref: ask.ID}, ""},
-		"cancel of the other's offer": {Action{Type: intent.Cancel, Ref: quote.ID}, ""},
-		"a slot for a quote":          {Action{Type: intent.Accept, Ref: quote.ID, Slot: new(int)}, ""},
-		"no such reason":              {Action{Type: intent.Decline, Ref: quote.ID, Reason: "rude"}, ""},
-		"a control character":         {Action{Type: intent.Decline, Ref: quote.ID, Note: "\x1b[2J"}, ""},
+		"accept of one's own ask":     {Action{Type: intent.Accept, Ref: ask.ID}, "the thread's state does not allow it: "},
+		"cancel of the other's offer": {Action{Type: intent.Cancel, Ref: quote.ID}, "the thread's state does not allow it: "},
+		"a slot for a quote":          {Action{Type: intent.Accept, Ref: quote.ID, Slot: new(int)}, "the thread's state does not allow it: slot"},
+		"no such reason":              {Action{Type: intent.Decline, Ref: quote.ID, Reason: "rude"}, "message breaks a rule of the profile: reason: must be one of price, timing,"},
+		"a control character":         {Action{Type: intent.Decline, Ref: quote.ID, Note: "\x1b[2J"}, "message breaks a rule of the profile: note: must be without control characters"},
 		"no UTF-8":                    {Action{Type: intent.Decline, Ref: quote.ID, Note: "\xff"}, ""},
 		"an answered event":           {Action{Type: intent.Decline, Ref: quote.ID, Event: "0000000000000001"}, "event 0000000000000001 is not pending"},
 	})
@@ -186,8 +186,8 @@ func TestPast(t *testing.T) {
 		"a wanted day":    {wanted, "wanted_by: 2026-10-31 has passed: "},
 		"a slot that is":  {times, "slots[1].start: 2026-11-02T10:00:00+01:00 has passed: "},
 		"a delivery day":  {quote, "delivery_by: 1999-12-31 has passed: "},
-		"no day at all":   {Action{Type: intent.AskQuote, To: sellerAddress, Items: askAction().Items, WantedBy: "2026-02-30"}, ""},
-		"no time of ours": {Action{Type: intent.ProposeTimes, To: sellerAddress, Slots: []intent.Slot{{Start: "now"}}}, ""},
+		"no day at all":   {Action{Type: intent.AskQuote, To: sellerAddress, Items: askAction().Items, WantedBy: "2026-02-30"}, "message breaks a rule of the profile: wanted_by: must be a day of the calendar"},
+		"no time of ours": {Action{Type: intent.ProposeTimes, To: sellerAddress, Slots: []intent.Slot{{Start: "now"}}}, "message breaks a rule of the profile: slots[0].end: must be a time with its offset"},
 	})
 	wanted.WantedBy = "2026-11-01"
 	s.do(s.buyer, wanted)

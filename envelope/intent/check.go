@@ -27,7 +27,7 @@ func checkAddresses(m *Message) error {
 	for _, a := range []struct {
 		name string
 		at   *string
-	}{{"from", &m.From.Address}, {"to", &m.To.Address}, {"acting_for", &m.ActingFor.Contact}} {
+	}{{"from.address", &m.From.Address}, {"to.address", &m.To.Address}, {"acting_for.contact", &m.ActingFor.Contact}} {
 		parsed, err := address.Parse(*a.at)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
@@ -39,14 +39,14 @@ func checkAddresses(m *Message) error {
 
 func checkTimes(m *Message) error {
 	if m.Exp <= m.Iat {
-		return fmt.Errorf("exp is not after iat")
+		return fmt.Errorf("exp: must be after iat")
 	}
 	for name, date := range map[string]string{"wanted_by": m.WantedBy, "delivery_by": m.DeliveryBy} {
 		if date == "" {
 			continue
 		}
 		if _, err := time.Parse(time.DateOnly, date); err != nil {
-			return fmt.Errorf("%s is no day of the calendar", name)
+			return fmt.Errorf("%s: must be a day of the calendar", name)
 		}
 	}
 	return nil
@@ -58,22 +58,22 @@ func checkCard(m *Message) error {
 	}
 	u, err := url.Parse(m.From.Card)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" {
-		return fmt.Errorf("card is no https address")
+		return fmt.Errorf("from.card: must be an https address")
 	}
 	return nil
 }
 
 func checkItems(m *Message) error {
 	if m.Total != nil && !ActiveCurrency(m.Total.Currency) {
-		return fmt.Errorf("total: currency is no active ISO 4217 code")
+		return fmt.Errorf("total.currency: must be an active ISO 4217 code, as in EUR")
 	}
 	for i, item := range m.Items {
 		text := strconv.FormatFloat(item.Quantity, 'f', -1, 64)
 		if _, decimals, _ := strings.Cut(text, "."); len(decimals) > 6 {
-			return fmt.Errorf("items/%d: quantity has more than 6 decimal places", i) // D8
+			return fmt.Errorf("items[%d].quantity: must have at most 6 decimal places", i) // D8
 		}
 		if p := item.UnitPrice; p != nil && m.Total != nil && p.Currency != m.Total.Currency {
-			return fmt.Errorf("items/%d: unit_price is not in the currency of the total", i) // D38
+			return fmt.Errorf("items[%d].unit_price.currency: must be that of the total, %s", i, m.Total.Currency) // D38
 		}
 	}
 	return nil
@@ -83,13 +83,13 @@ func checkSlots(m *Message) error {
 	for i, slot := range m.Slots {
 		start, end, err := slot.Times()
 		if err != nil {
-			return fmt.Errorf("slots/%d: %w", i, err)
+			return fmt.Errorf("slots[%d].%w", i, err)
 		}
 		if !end.After(start) {
-			return fmt.Errorf("slots/%d: end is not after start", i)
+			return fmt.Errorf("slots[%d].end: must be after start", i)
 		}
 		if _, err := slot.Zone(); err != nil {
-			return fmt.Errorf("slots/%d: %w", i, err)
+			return fmt.Errorf("slots[%d].%w", i, err)
 		}
 	}
 	return nil
@@ -99,10 +99,10 @@ func checkSlots(m *Message) error {
 // zone (D38).
 func (s Slot) Times() (start, end time.Time, err error) {
 	if start, err = parseTime(s.Start); err != nil {
-		return start, end, fmt.Errorf("start is no time of the calendar")
+		return start, end, fmt.Errorf("start: must be a time of the calendar")
 	}
 	if end, err = parseTime(s.End); err != nil {
-		return start, end, fmt.Errorf("end is no time of the calendar")
+		return start, end, fmt.Errorf("end: must be a time of the calendar")
 	}
 	return start, end, nil
 }
@@ -111,11 +111,11 @@ func (s Slot) Times() (start, end time.Time, err error) {
 // machines can load (posix/…, right/…, localtime).
 func (s Slot) Zone() (*time.Location, error) {
 	if s.TimeZone == "Local" {
-		return nil, fmt.Errorf("time_zone is no zone of the tz database")
+		return nil, fmt.Errorf("time_zone: must be a name of the tz database, as in Europe/Berlin")
 	}
 	zone, err := time.LoadLocation(s.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("time_zone is no zone of the tz database")
+		return nil, fmt.Errorf("time_zone: must be a name of the tz database, as in Europe/Berlin")
 	}
 	return zone, nil
 }

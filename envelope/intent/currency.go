@@ -55,10 +55,13 @@ func (m Money) String() string {
 // ParseMoney reads an amount in major units with its currency, as String
 // writes it: at most as many decimals as the currency's minor unit has.
 func ParseMoney(s string) (Money, error) {
-	amount, currency, _ := strings.Cut(strings.TrimSpace(s), " ")
+	amount, currency, two := strings.Cut(strings.TrimSpace(s), " ")
+	if !two {
+		return Money{}, errors.New("it is not of the form AMOUNT CURRENCY, as in 500.00 EUR")
+	}
 	n, ok := digits(currency)
 	if !ok {
-		return Money{}, errors.New("it is not of the form AMOUNT CURRENCY, as in 500.00 EUR")
+		return Money{}, fmt.Errorf("%q is no active ISO 4217 currency: it must be one such as EUR, in capitals, as in 500.00 EUR", currency)
 	}
 	whole, decimals, point := strings.Cut(amount, ".")
 	if len(decimals) > n {
@@ -69,7 +72,7 @@ func ParseMoney(s string) (Money, error) {
 		minor = "0"
 	}
 	if whole == "" || point && decimals == "" || len(minor) > 18 || strings.Trim(whole+decimals, "0123456789") != "" {
-		return Money{}, errors.New("the amount is not made of digits, or has more than 18 of them")
+		return Money{}, errors.New("the amount is not of the form 500.00, with at most 18 digits")
 	}
 	return Money{minor, currency}, nil
 }

@@ -2,9 +2,11 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,13 +28,15 @@ type node struct {
 	required   []string
 	dependent  map[string][]string
 	properties map[string]*node
+	names      []string // of the properties, sorted: the first that is broken is always the same
 	items      *node
 	constant   any // with hasConst
 	hasConst   bool
 	enum       []string
 	pattern    *regexp.Regexp
-	lengths    span // of a string, in code points
-	counts     span // of an array
+	form       string // the pattern in words
+	lengths    span   // of a string, in code points
+	counts     span   // of an array
 	numbers    span
 	above      float64 // exclusiveMinimum
 }
@@ -43,6 +47,20 @@ type span struct{ min, max float64 }
 func everything() span { return span{math.Inf(-1), math.Inf(1)} }
 
 func (s span) holds(n float64) bool { return n >= s.min && n <= s.max }
+
+// String is the interval in words.
+func (s span) String() string {
+	switch {
+	case math.IsInf(s.min, -1):
+		return "at most " + decimal(s.max)
+	case math.IsInf(s.max, 1):
+		return "at least " + decimal(s.min)
+	default:
+		return decimal(s.min) + " to " + decimal(s.max)
+	}
+}
+
+func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // CompileFast compiles the definition of a name in the message schema.
 func CompileFast(definition string) (*Fast, error) {
@@ -88,7 +106,9 @@ func (c *compiler) compile(text map[string]any) (*node, error) {
 func (c *compiler) keyword(n *node, word string, value any) (err error) {
 	number, _ := value.(float64)
 	switch word {
-	case "$comment", "description":
+	case "$comment":
+	case "description":
+		n.form = value.(string)
 	case "$ref":
 		var referred *node
 		referred, err = c.definition(strings.TrimPrefix(value.(string), "#/$defs/"))
@@ -115,6 +135,7 @@ func (c *compiler) keyword(n *node, word string, value any) (err error) {
 				return err
 			}
 		}
+		n.names = slices.Sorted(maps.Keys(n.properties))
 	case "items":
 		n.items, err = c.compile(value.(map[string]any))
 	case "const":
@@ -164,11 +185,15 @@ func words(value any) []string {
 }
 
 // Validate returns "" for a value that the schema allows, otherwise where it
-// does not and by which keyword. The value is what json.Unmarshal makes of a
+// does not and what must stand there, as in "items[0].quantity: must be more
+// than 0". The value is what json.Unmarshal makes of a
 // text; what stands in it is not repeated.
-func (f *Fast) Validate(value any) string { return f.root.broken(value) }
+func (f *Fast) Validate(value any) string {
+	return strings.TrimPrefix(f.root.broken(value), ".")
+}
 
-// broken is the path of the first rule that a value breaks, or "".
+// broken is the path of the first rule that a value breaks with what the rule
+// wants, or "".
 func (n *node) broken(value any) string {
 	for _, r := range n.refs {
 		if b := r.broken(value); b != "" {
@@ -176,10 +201,10 @@ func (n *node) broken(value any) string {
 		}
 	}
 	if n.anyOf != nil && !slices.ContainsFunc(n.anyOf, func(o *node) bool { return o.broken(value) == "" }) {
-		return " breaks anyOf"
+		return ": is of none of the forms allowed"
 	}
 	if n.hasConst && !equal(n.constant, value) {
-		return " breaks const"
+		return ": must be " + fmt.Sprint(n.constant)
 	}
 	switch v := value.(type) {
 	case map[string]any:
@@ -192,18 +217,26 @@ func (n *node) broken(value any) string {
 		return n.number(v)
 	}
 	if n.kind != "" || n.enum != nil { // null, true and false, which no rule allows
-		return " breaks type"
+		return n.kinds()
 	}
 	return ""
 }
 
+// kinds says what kind of value is wanted.
+func (n *node) kinds() string {
+	if n.enum != nil {
+		return ": must be one of " + strings.Join(n.enum, ", ")
+	}
+	return ": must be of type " + n.kind
+}
+
 func (n *node) object(v map[string]any) string {
 	if n.kind != "" && n.kind != "object" || n.enum != nil {
-		return " breaks type"
+		return n.kinds()
 	}
 	for _, name := range n.required {
 		if _, ok := v[name]; !ok {
-			return "/" + name + " is missing"
+			return "." + name + ": is missing"
 		}
 	}
 	for name, others := range n.dependent {
@@ -212,17 +245,17 @@ func (n *node) object(v map[string]any) string {
 		}
 		for _, other := range others {
 			if _, ok := v[other]; !ok {
-				return "/" + other + " is missing beside " + name
+				return "." + other + ": is missing beside " + name
 			}
 		}
 	}
-	for name, property := range n.properties {
+	for _, name := range n.names {
 		member, ok := v[name]
 		if !ok {
 			continue
 		}
-		if b := property.broken(member); b != "" {
-			return "/" + name + b
+		if b := n.properties[name].broken(member); b != "" {
+			return "." + name + b
 		}
 	}
 	return ""
@@ -231,15 +264,15 @@ func (n *node) object(v map[string]any) string {
 func (n *node) array(v []any) string {
 	switch {
 	case n.kind != "" && n.kind != "array" || n.enum != nil:
-		return " breaks type"
+		return n.kinds()
 	case !n.counts.holds(float64(len(v))):
-		return " breaks minItems or maxItems"
+		return fmt.Sprintf(": must have %s entries, has %d", n.counts, len(v))
 	case n.items == nil:
 		return ""
 	}
 	for i, element := range v {
 		if b := n.items.broken(element); b != "" {
-			return fmt.Sprintf("/%d%s", i, b)
+			return fmt.Sprintf("[%d]%s", i, b)
 		}
 	}
 	return ""
@@ -247,14 +280,12 @@ func (n *node) array(v []any) string {
 
 func (n *node) text(v string) string {
 	switch {
-	case n.kind != "" && n.kind != "string":
-		return " breaks type"
-	case n.enum != nil && !slices.Contains(n.enum, v):
-		return " breaks enum"
+	case n.kind != "" && n.kind != "string" || n.enum != nil && !slices.Contains(n.enum, v):
+		return n.kinds()
 	case n.lengths != everything() && !n.lengths.holds(float64(utf8.RuneCountInString(v))):
-		return " breaks minLength or maxLength"
+		return fmt.Sprintf(": must have %s characters, has %d", n.lengths, utf8.RuneCountInString(v))
 	case n.pattern != nil && !n.pattern.MatchString(v):
-		return " breaks pattern"
+		return ": " + n.form
 	default:
 		return ""
 	}
@@ -263,11 +294,11 @@ func (n *node) text(v string) string {
 func (n *node) number(v float64) string {
 	switch {
 	case n.kind != "" && n.kind != "number" && (n.kind != "integer" || v != math.Trunc(v)) || n.enum != nil:
-		return " breaks type"
-	case !n.numbers.holds(v):
-		return " breaks minimum or maximum"
+		return n.kinds()
 	case v <= n.above:
-		return " breaks exclusiveMinimum"
+		return fmt.Sprintf(": must be more than %s", decimal(n.above))
+	case !n.numbers.holds(v):
+		return fmt.Sprintf(": must be %s", n.numbers)
 	default:
 		return ""
 	}
