@@ -173,11 +173,11 @@ func TestHealth(t *testing.T) {
 	_, err = r.client.Do(ctx, "sales", ask())
 	check(t, err)
 	r.mailbox = mailbox.Health{
-		Connected: true, LastLook: time.Unix(3, 0), IdleSince: time.Unix(4, 0), LastMail: time.Unix(2, 0), LastError: "connecting to mail.test:993: refused",
+		Connected: true, LastLook: time.Unix(3, 0), IdleSince: time.Unix(4, 0), Polling: true, LastMail: time.Unix(2, 0), LastError: "connecting to mail.test:993: refused",
 	}
 	h, err := r.client.Health(ctx, "sales")
 	check(t, err)
-	want := Health{Connected: true, LastLook: 3, IdleSince: 4, LastMail: 2, Error: "connecting to mail.test:993: refused", Backlog: inbox.Backlog{Letters: 1}}
+	want := Health{Connected: true, LastLook: 3, IdleSince: 4, Polling: true, LastMail: 2, Error: "connecting to mail.test:993: refused", Backlog: inbox.Backlog{Letters: 1}}
 	if h != want {
 		t.Errorf("got %+v, want %+v", h, want)
 	}

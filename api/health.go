@@ -12,7 +12,8 @@ import (
 type Health struct {
 	Connected bool   `json:"connected"`           // to its IMAP server, and the last look succeeded
 	LastLook  int64  `json:"last_look"`           // at the folder, that succeeded
-	IdleSince int64  `json:"idle_since,omitzero"` // 0 where the folder is polled, and between two IDLEs
+	IdleSince int64  `json:"idle_since,omitzero"` // 0 between two IDLEs, and when polling
+	Polling   bool   `json:"polling,omitzero"`    // the server has no IDLE
 	LastMail  int64  `json:"last_mail,omitzero"`  // since the daemon started
 	Error     string `json:"error,omitempty"`     // of the mailbox, or else of a letter that waits; one line
 
@@ -32,7 +33,7 @@ func health(in Served, _ *http.Request) (any, error) {
 	m := in.Mailbox()
 	h := Health{
 		Connected: m.Connected, LastLook: unix(m.LastLook), IdleSince: unix(m.IdleSince), LastMail: unix(m.LastMail),
-		Error: m.LastError, Backlog: backlog,
+		Polling: m.Polling, Error: m.LastError, Backlog: backlog,
 	}
 	if h.Error == "" {
 		h.Error = backlog.LetterError

@@ -10,6 +10,7 @@ type Health struct {
 	Connected bool
 	LastLook  time.Time // last look at the folder that succeeded
 	IdleSince time.Time // begin of the running IDLE; zero when polling or connecting
+	Polling   bool      // the server has no IDLE, so that mail is found only by looking
 	LastMail  time.Time // last mail handed over
 	LastError string    // phase, server and its own words, printable, no credentials; empty after a successful look
 	Retries   int       // failures since the last successful look

@@ -90,7 +90,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.runCommand(), a.demoCommand(), a.configCommand(), a.keysCommand(),
-		a.askCommand(), a.quoteCommand(), a.timesCommand(), a.acceptCommand(), a.declineCommand(), a.cancelCommand(),
+		a.inboxCommand(), a.askCommand(), a.quoteCommand(), a.timesCommand(), a.acceptCommand(), a.declineCommand(), a.cancelCommand(),
 		a.threadsCommand(), a.waitingCommand(), a.conformanceCommand(), a.versionCommand(),
 	)
 	return root
