@@ -5,15 +5,9 @@ package handler
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"strings"
-	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
@@ -21,12 +15,6 @@ import (
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-)
-
-// Bounds on what a handler may say, in bytes.
-const (
-	maxOutput = 64 << 10
-	maxStderr = 500
 )
 
 // Handler answers the events of one inbox: an ask from the price list where
@@ -191,77 +179,4 @@ func (h *Handler) document(e *inbox.Event) ([]byte, error) {
 		return nil, fmt.Errorf("writing an event: %w", err)
 	}
 	return append(data, '\n'), nil
-}
-
-// run runs the program in a process group of its own, which is killed whole
-// at the time limit and at the program's end: nothing that it starts outlives
-// it.
-func (h *Handler) run(ctx context.Context, input []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, h.Command[0], h.Command[1:]...)
-	stdout, stderr := limited{limit: maxOutput}, limited{limit: maxStderr}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &stdout, &stderr
-	cmd.Env = environment()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Cancel, cmd.WaitDelay = kill, time.Second
-	err := cmd.Run()
-	if cmd.Process != nil {
-		_ = kill() // mostly there is nobody left
-	}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("it ran longer than %s and was killed%s", h.Timeout, stderr.words())
-	case errors.Is(err, exec.ErrWaitDelay):
-		return nil, errors.New("it ended and left a process behind that held its output open")
-	case err != nil:
-		return nil, fmt.Errorf("running %s: %w%s", h.Command[0], err, stderr.words())
-	case stdout.over:
-		return nil, fmt.Errorf("its output is larger than %d bytes", maxOutput)
-	}
-	return stdout.kept.Bytes(), nil
-}
-
-// environment is of the daemon's own only what names places and language, so
-// that no secret reaches the program by accident.
-func environment() []string {
-	env := []string{} // not nil, which would pass on everything
-	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
-}
-
-// limited keeps the first bytes written to it and takes the rest without
-// keeping them, so that the program is not ended by a broken pipe. It does not
-// embed its buffer, whose ReadFrom would pass by the limit.
-type limited struct {
-	kept  bytes.Buffer
-	limit int
-	over  bool
-}
-
-// Write takes everything.
-func (l *limited) Write(p []byte) (int, error) {
-	room := l.limit - l.kept.Len()
-	l.over = l.over || len(p) > room
-	l.kept.Write(p[:min(len(p), room)])
-	return len(p), nil
-}
-
-// words is the program's complaint in one printable line.
-func (l *limited) words() string {
-	text := strings.Map(func(c rune) rune {
-		if unicode.IsPrint(c) {
-			return c
-		}
-		return ' '
-	}, l.kept.String())
-	if text = strings.TrimSpace(text); text == "" {
-		return ""
-	}
-	return ": " + text
 }

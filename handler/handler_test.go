@@ -120,6 +120,7 @@ func TestComplaint(t *testing.T) {
 		{"controls", `printf 'a\033[2Jb\302\205c\342\200\256d' >&2; exit 1`, ": a [2Jb c d"},
 		{"blank", `printf '\n \n' >&2; exit 1`, ""},
 		{"long", `printf '%600s' '' | tr ' ' x >&2; exit 1`, ": " + strings.Repeat("x", maxStderr)},
+		{"cut within a character", `printf '%499s' '' | tr ' ' x >&2; printf 'éé' >&2; exit 1`, ": " + strings.Repeat("x", maxStderr-1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
