@@ -1,0 +1,209 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/record"
+	"github.com/spf13/cobra"
+)
+
+// checkFlags say where key pages, vouches and the mails of the thread are.
+type checkFlags struct {
+	keys    string
+	hosts   []string
+	vouches []string
+	thread  string
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use: "check RECORD…", Short: "Check agreement records", Args: cobra.MinimumNArgs(1),
+		Long: "Check agreement records, as docs/records.md says: no account, no daemon and no configuration is needed.\n" +
+			"Exit code 0: all check out; 1: one does not; 2: one could not be checked for now.",
+		RunE: func(cmd *cobra.Command, files []string) error { return a.check(cmd, files, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.keys, "keys", "", "read key pages from `DIR`, each in a file PARTY.json, instead of fetching them")
+	flags.StringArrayVar(&f.hosts, "trusted-host", []string{"api.stackshift.cloud"}, "believe the key pages of `HOST`; may be repeated")
+	flags.StringArrayVar(&f.vouches, "vouch", nil, "take it that a domain vouches for a party, `DOMAIN=PARTY`, instead of asking DNS; may be repeated")
+	flags.StringVar(&f.thread, "thread", "", "hold the chain of one record against the mails of its thread, the .eml files in `DIR`")
+	return cmd
+}
+
+// check checks the records one after the other. What the last line says is an error, so that the exit code is one too.
+func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
+	if f.thread != "" && len(files) > 1 {
+		return usage("--thread is for one record, %d are named", len(files))
+	}
+	keys, err := f.source()
+	if err != nil {
+		return err
+	}
+	thread, err := readThread(f.thread)
+	if err != nil {
+		return err
+	}
+	var failed, unmade []error
+	for _, file := range files {
+		data, report := readRecord(file)
+		if report.Result == "" {
+			report = record.CheckThread(cmd.Context(), data, keys, thread)
+		}
+		if err := a.showReport(cmd, file, data, report); err != nil {
+			return err
+		}
+		switch report.Result {
+		case record.DoesNotCheckOut:
+			failed = append(failed, fmt.Errorf("%s does not check out: %s", printable(file), report.Reason))
+		case record.NotMade:
+			unmade = append(unmade, usage("%s could not be checked: %s", printable(file), report.Reason))
+		}
+	}
+	switch {
+	case len(files) > 1 && len(failed) > 0:
+		return fmt.Errorf("%d of %d records do not check out", len(failed), len(files))
+	case len(files) > 1 && len(unmade) > 0:
+		return usage("%d of %d records could not be checked", len(unmade), len(files))
+	}
+	return errors.Join(append(failed, unmade...)...)
+}
+
+// source is where the flags say that key pages and vouches are. With either of the two given nothing is asked in DNS.
+func (f checkFlags) source() (record.KeySource, error) {
+	s := record.KeySource{Trust: party.Trust{Hosts: f.hosts}, Pages: party.NewFetcher(time.Now, party.Options{})}
+	vouches, err := f.vouched()
+	if err != nil {
+		return s, err
+	}
+	if f.keys != "" {
+		root, err := os.OpenRoot(f.keys)
+		if err != nil {
+			return s, usage("--keys: %w", err)
+		}
+		s.Pages = record.Folder{Root: root}
+	}
+	if f.keys != "" || len(vouches) > 0 {
+		s.TXT = vouches
+		return s, nil
+	}
+	if s.TXT, err = dkim.NewDNS(nil, dnsTimeout); err != nil {
+		return s, usage("%w", err)
+	}
+	return s, nil
+}
+
+// dnsTimeout is for one question to one server.
+const dnsTimeout = 5 * time.Second
+
+func (f checkFlags) vouched() (record.Vouches, error) {
+	vouches := record.Vouches{}
+	for _, v := range f.vouches {
+		domain, id, _ := strings.Cut(v, "=")
+		domain, err := address.Domain(domain)
+		if _, isParty := (party.Trust{Hosts: []string{"any"}}).Party(party.PageURL("any", id)); err != nil || !isParty {
+			return nil, usage("--vouch %q: it is not of the form DOMAIN=PARTY, as in buyer.example=pty_0123456789abcdefghij", v)
+		}
+		vouches[domain] = append(vouches[domain], id)
+	}
+	return vouches, nil
+}
+
+// readRecord reads a file, never more of it than a record may have. The report is set where there is nothing to check.
+func readRecord(name string) ([]byte, record.Report) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, record.Unread(0, reasonOf(err))
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, record.Unread(0, reasonOf(err))
+	case info.IsDir():
+		return nil, record.Unread(0, "it is a folder: name the records in it")
+	case info.Size() > record.MaxSize:
+		return nil, record.Unread(info.Size(), "")
+	}
+	data, err := io.ReadAll(io.LimitReader(file, record.MaxSize+1)) // Check refuses the one byte more
+	if err != nil {
+		return nil, record.Unread(0, reasonOf(err))
+	}
+	return data, record.Report{}
+}
+
+// reasonOf is an error of the file system without the name of the file.
+func reasonOf(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// readThread reads the messages in the .eml files of a folder; "" is none. A mail that holds no message of the profile is
+// no part of a thread. One that cannot be read is named: the chain could hang on it.
+func readThread(dir string) ([]*intent.Parsed, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, usage("--thread: %w", err)
+	}
+	thread, mails := []*intent.Parsed{}, 0
+	for _, file := range files {
+		if filepath.Ext(file.Name()) != ".eml" {
+			continue
+		}
+		mails++
+		name := filepath.Join(dir, file.Name())
+		message, err := readMail(name)
+		if err != nil {
+			return nil, usage("--thread: %s: %w", name, err)
+		}
+		if message != nil {
+			thread = append(thread, message)
+		}
+	}
+	if mails == 0 {
+		return nil, usage("--thread: there is no .eml file in %s", dir)
+	}
+	return thread, nil
+}
+
+// readMail reads the message in a mail, nil where there is none.
+func readMail(name string) (*intent.Parsed, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, errors.New(reasonOf(err))
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, envelope.MaxMail+1)) // Read refuses the one byte more
+	if err != nil {
+		return nil, errors.New(reasonOf(err))
+	}
+	mail, err := envelope.Read(raw)
+	if err != nil {
+		return nil, err
+	}
+	found, err := intent.Find(mail)
+	switch {
+	case errors.Is(err, intent.ErrProfile):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return found.Parsed, nil
+}
