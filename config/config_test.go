@@ -76,6 +76,7 @@ func folder(t *testing.T) string {
 	} {
 		write(t, filepath.Join(dir, name), "hunter2", mode)
 	}
+	write(t, filepath.Join(dir, "empty"), "", 0o600)
 	write(t, filepath.Join(dir, "ca.pem"), certificate(t), 0o644)
 	return dir
 }

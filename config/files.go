@@ -54,6 +54,9 @@ func (m *mistakes) privateFile(at, name string) {
 	case !info.Mode().IsRegular():
 		m.add(at, "must be a regular file")
 		return
+	case info.Size() == 0:
+		m.add(at, "%s is empty: write the secret into it", name)
+		return
 	case info.Mode().Perm()&0o077 != 0: // any user of the machine could be the agent
 		m.add(at, "%s has mode %04o and is open to other users: chmod 600 %s", name, info.Mode().Perm(), name)
 		return

@@ -86,6 +86,7 @@ func TestMistakes(t *testing.T) {
 		{"user without password", `port = 25`, "user = \"other\"", "22: inbox.smtp.password_file: must be set, or password_env or password_command"},
 		{"password file missing", `"password"`, `"hunter2"`, "21: inbox.imap.password_file: cannot be read: no such file or directory; it must be a file of mode 0600"},
 		{"password file open", `"password"`, `"open"`, "21: inbox.imap.password_file: FOLDER/open has mode 0640 and is open to other users: chmod 600 FOLDER/open"},
+		{"password file empty", `"password"`, `"empty"`, "21: inbox.imap.password_file: FOLDER/empty is empty: write the secret into it"},
 		{"password folder", `"password"`, `"."`, "21: inbox.imap.password_file: must be a regular file"},
 		{"password_env", `password_file = "password"`, `password_env = "hunter2"`, "21: inbox.imap.password_env: names an environment variable that is not set"},
 		{"password_command", `password_file = "password"`, `password_command = ["hunter2"]`, "21: inbox.imap.password_command: the program cannot be run: executable file not found in $PATH; give the full path of an executable file"},

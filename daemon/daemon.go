@@ -40,6 +40,9 @@ type Daemon struct {
 // New opens the store and the keys. It connects to nothing; what it refuses
 // is a matter of files and settings.
 func New(cfg *config.Config, w World) (*Daemon, error) {
+	if err := checkState(cfg.StateDir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("making state_dir: %w", err)
 	}
@@ -84,10 +87,11 @@ func (d *Daemon) find(p *inboxPlan) *unit {
 	return nil
 }
 
-// Check does what New does with keys and settings, and leaves the store alone.
+// Check does what New does with folders, keys and settings; it changes nothing
+// and leaves the store alone.
 func Check(cfg *config.Config, w World) error {
 	_, err := plan(cfg, w)
-	return err
+	return errors.Join(checkState(cfg.StateDir), err)
 }
 
 // Inboxes returns the inboxes in the order of the configuration.

@@ -261,15 +261,6 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestNoStateDir names the folder that cannot be made.
-func TestNoStateDir(t *testing.T) {
-	r := newRig(t)
-	r.write("state", "a file")
-	if _, err := New(r.config(r.box("good", 993, "")), r.world()); err == nil || !strings.HasPrefix(err.Error(), "making state_dir: ") {
-		t.Errorf("New returned %v", err)
-	}
-}
-
 // TestNoSocket ends the daemon where its control socket cannot be had: nobody
 // could see or decide anything.
 func TestNoSocket(t *testing.T) {
