@@ -63,6 +63,9 @@ func lock(path string, options *bbolt.Options) (db *bbolt.DB, info os.FileInfo, 
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, nil, ErrLocked
 	}
+	if errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) || errors.Is(err, bolterrors.ErrVersionMismatch) {
+		return nil, nil, fmt.Errorf("the file is no store, or its first pages are damaged: %w", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,11 +26,12 @@ type Count struct {
 func Check(path string) (counts []Count, err error) {
 	defer damaged(&err)()
 	err = readOnly(path, func(tx *bbolt.Tx) error {
-		if err := checkPages(tx); err != nil {
+		// First, as a damaged page that this goroutine meets is an error, and
+		// one that bbolt's own goroutine meets the end of the process.
+		if counts, err = countAll(tx); err != nil {
 			return err
 		}
-		counts, err = countAll(tx)
-		return err
+		return checkPages(tx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("checking %s: %w", path, err)

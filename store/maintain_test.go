@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,6 +119,43 @@ func TestMaintainRefuses(t *testing.T) {
 				t.Errorf("the new file is left: %v", err)
 			}
 		})
+	}
+}
+
+// TestDamagedPage damages the head of one page after the other, in a store
+// whose tables have pages of their own: an error, where it matters, and never
+// the end of the process.
+func TestDamagedPage(t *testing.T) {
+	path := closed(t)
+	s := open(t, path)
+	err := s.Update("sales", func(tx *Tx) error {
+		for i := range 400 {
+			if err := tx.Put(table, fmt.Sprint(i), row{strings.Repeat("x", 100), i}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, page := 0, os.Getpagesize()
+	for at := 2 * page; at < len(good); at += page {
+		bad := bytes.Clone(good)
+		copy(bad[at:], bytes.Repeat([]byte{0xee}, 16))
+		write(t, path, bad)
+		if _, err := Check(path); errors.Is(err, ErrDamaged) {
+			refused++
+		} else if err != nil {
+			t.Errorf("page %d: %v", at/page, err)
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d damaged pages of %d were found", refused, len(good)/page)
 	}
 }
 
