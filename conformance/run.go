@@ -161,7 +161,7 @@ func (t *story) step(ctx context.Context, step Step) (*difference, error) {
 		}
 		return nil, t.open()
 	case step.Tick:
-		return nil, t.inbox.Tick(ctx)
+		return nil, errors.Join(t.inbox.Tick(), t.inbox.Retry(ctx))
 	case step.Sent != "":
 		raw, err := t.suite.read(step.Sent)
 		if err != nil {

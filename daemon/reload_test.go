@@ -60,7 +60,7 @@ func TestReload(t *testing.T) {
 
 	reload(stateDir + good)
 	r.logged(`msg="configuration reloaded"`, "stopped=other", `started=""`, "inboxes=1")
-	if running := strings.Join(d.group.names(), ", "); running != "control socket, good clock, good sender, good watcher" {
+	if running := strings.Join(d.group.names(), ", "); running != "control socket, good clock, good retries, good sender, good watcher" {
 		t.Errorf("running: %s", running)
 	}
 

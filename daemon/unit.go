@@ -39,7 +39,10 @@ func (u *unit) start(ctx context.Context, g *group) {
 	}
 	part("watcher", u.watch)
 	part("sender", func(ctx context.Context) error { return u.inbox.SendLetters(ctx, u) })
-	part("clock", u.tick)
+	part("clock", func(ctx context.Context) error {
+		return u.every(ctx, "time does not pass", func(context.Context) error { return u.inbox.Tick() })
+	})
+	part("retries", func(ctx context.Context) error { return u.every(ctx, "mails cannot be tried again", u.inbox.Retry) })
 	if u.handler != nil {
 		part("handler", u.handler.Run)
 	}
@@ -109,13 +112,13 @@ func (temporary) Temporary() bool { return true }
 // Unwrap gives the marked error.
 func (t temporary) Unwrap() error { return t.error }
 
-// tick lets time pass.
-func (u *unit) tick(ctx context.Context) error {
+// every does something at each tick, and logs in a few words that it failed.
+func (u *unit) every(ctx context.Context, failed string, do func(context.Context) error) error {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
 	for {
-		if err := u.inbox.Tick(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			u.log.Error("time does not pass", "error", err)
+		if err := do(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			u.log.Error(failed, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -13,6 +13,7 @@ import (
 // damage makes one row of the seller's store unreadable.
 func (s *scene) damage(t store.Table, key string) {
 	s.t.Helper()
+	s.doctored = true
 	if err := s.seller.update(func(tx *store.Tx) error { return tx.Put(t, key, "damaged") }); err != nil {
 		s.t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestDamagedStore(t *testing.T) {
 			},
 		},
 		"the count of mails to an address": {
-			func(*world) (store.Table, string) { return tableRates, buyerAddress },
+			func(*world) (store.Table, string) { return tableRates, "to " + buyerAddress },
 			func(w *world) error {
 				_, err := w.seller.Do(Action{Type: intent.Cancel, Ref: w.quote.ID})
 				return err
@@ -86,15 +87,15 @@ func TestDamagedStore(t *testing.T) {
 		},
 		"a thread that is due": {
 			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
-			func(w *world) error { w.now = w.now.Add(30 * 24 * time.Hour); return w.seller.Tick(w.t.Context()) },
+			func(w *world) error { w.now = w.now.Add(30 * 24 * time.Hour); return w.seller.Tick() },
 		},
 		"a mail to try again": {
 			func(*world) (store.Table, string) { return tableRetries, "x" },
-			func(w *world) error { return w.seller.Tick(w.t.Context()) },
+			func(w *world) error { return w.seller.Retry(w.t.Context()) },
 		},
 		"a signature to look at again": {
 			func(*world) (store.Table, string) { return tableSigns, "x" },
-			func(w *world) error { return w.seller.Tick(w.t.Context()) },
+			func(w *world) error { return w.seller.Retry(w.t.Context()) },
 		},
 		"the list of threads": {
 			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
@@ -170,7 +171,7 @@ func TestDamagedStore(t *testing.T) {
 		},
 		"the position": {
 			func(*world) (store.Table, string) { return tableDue, "0000000000000000/park/x" },
-			func(w *world) error { w.damage(tableMessages, "x"); return w.seller.Tick(w.t.Context()) },
+			func(w *world) error { w.damage(tableMessages, "x"); return w.seller.Tick() },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,36 +10,38 @@ import (
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/agentmaild/agentmaild/envelope/intent"
-	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/go-json-experiment/json"
 )
 
-// maxRetries bounds how many mails wait for DNS or a key page at once. One
-// more is treated as if they could not be reached at all.
-const maxRetries = 1000
-
 // Deliver takes mails in the order in which they arrived. They are proven
 // side by side and kept in one transaction, together with position, the
 // mailbox's own note of how far it has read (nil: unchanged). After an error
-// nothing was kept, and the same mails must be delivered again.
+// the same mails must be delivered again.
 func (in *Inbox) Deliver(ctx context.Context, mails []Mail, pos []byte) ([]Result, error) {
-	all := in.proveAll(ctx, mails)
+	all := in.proveAll(ctx, mails, in.proving)
 	if err := ctx.Err(); err != nil { // a check that was cut short is no verdict
 		return nil, err
 	}
+	results, err := in.take(all, pos)
+	if errors.Is(err, store.ErrPanic) {
+		results, err = in.takeEach(all, pos)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keeping %d mails: %w", len(mails), err)
+	}
+	return results, nil
+}
+
+// take keeps mails and a position in one transaction.
+func (in *Inbox) take(all []*proven, pos []byte) ([]Result, error) {
 	var results []Result
 	err := in.commit(func(j *judge) error {
 		results = results[:0]
-		for i, p := range all {
+		for _, p := range all {
 			result, err := j.deliver(p)
 			if err != nil {
 				return err
-			}
-			if result.Verdict == Retry {
-				if result, err = j.later(mails[i], p, result); err != nil {
-					return err
-				}
 			}
 			results = append(results, result)
 		}
@@ -47,10 +50,27 @@ func (in *Inbox) Deliver(ctx context.Context, mails []Mail, pos []byte) ([]Resul
 		}
 		return j.tx.Put(tablePosition, "mailbox", position(pos))
 	})
-	if err != nil {
-		return nil, fmt.Errorf("keeping %d mails: %w", len(mails), err)
+	return results, err
+}
+
+// takeEach is take for mails of which one panics: each in a transaction of its
+// own, so that it is only that one which is stepped over, and shown.
+func (in *Inbox) takeEach(all []*proven, pos []byte) ([]Result, error) {
+	var results []Result
+	for _, p := range all {
+		one, err := in.take([]*proven{p}, nil)
+		if errors.Is(err, store.ErrPanic) {
+			in.srv.Log.Error("a mail could not be handled", "inbox", in.set.Name, "uid", p.mail.UID, "problem", err)
+			p.final = end(plain(CodeNone, "the mail could not be handled"))
+			one, err = in.take([]*proven{p}, nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, one...)
 	}
-	return results, nil
+	_, err := in.take(nil, pos)
+	return results, err
 }
 
 // Position is the note that Deliver last kept, nil for a new inbox.
@@ -84,37 +104,6 @@ func (in *Inbox) commit(fn func(*judge) error) error {
 		in.letters.fire()
 	}
 	return nil
-}
-
-// later keeps a mail that must be looked at again.
-func (j *judge) later(m Mail, p *proven, r Result) (Result, error) {
-	waiting := 0
-	err := j.tx.Scan(tableRetries, "", "", func(store.Row) (bool, error) {
-		waiting++
-		return waiting < maxRetries, nil
-	})
-	if err != nil {
-		return r, err
-	}
-	if waiting >= maxRetries {
-		return j.giveUp(p)
-	}
-	key, err := j.tx.Next(tableRetries)
-	if err != nil {
-		return r, err
-	}
-	row := retryRow{Raw: m.Raw, Arrival: p.arrival.Unix(), Next: j.in.srv.Now().Add(backoff(0, time.Minute, maxRetryWait)).Unix()}
-	return r, j.tx.Put(tableRetries, key, row)
-}
-
-// giveUp decides a mail as after a day of tries, where there is no room to
-// wait: its sender is not proven, or its signature cannot be checked.
-func (j *judge) giveUp(p *proven) (Result, error) {
-	if p.final != nil {
-		p.final = end(plain(CodeDKIM, "too many mails wait for DNS"))
-	}
-	p.looked, p.sig.Outcome = true, party.Unchecked
-	return j.deliver(p)
 }
 
 // backoff doubles from first to most.

@@ -66,9 +66,10 @@ type Inbox struct {
 	set Settings
 	srv Services
 
-	letters *signal // something was put into the outbox
-	events  *signal // an event was recorded
-	proving chan struct{}
+	letters *signal       // something was put into the outbox
+	events  *signal       // an event was recorded
+	proving chan struct{} // slots for new mails
+	trying  chan struct{} // and for those that are tried again: dead DNS holds up no new mail
 }
 
 // Open checks the settings and returns the inbox. Nothing is written.
@@ -91,14 +92,15 @@ func Open(set Settings, srv Services) (*Inbox, error) {
 	return &Inbox{
 		set: set, srv: srv,
 		letters: newSignal(), events: newSignal(),
-		proving: make(chan struct{}, maxProving),
+		proving: make(chan struct{}, maxProving), trying: make(chan struct{}, maxProving),
 	}, nil
 }
 
 // defaultHourly is the hourly limit where none is set.
 const defaultHourly = 20
 
-// maxProving bounds how many mails of an inbox are verified at once.
+// maxProving bounds how many new mails of an inbox are verified at once, and
+// how many that are tried again.
 const maxProving = 8
 
 // Name is the inbox's configured name.

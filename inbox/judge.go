@@ -11,10 +11,8 @@ import (
 	"github.com/agentmaild/agentmaild/threads"
 )
 
-const (
-	parkLimit  = 24 * time.Hour    // how long an answer waits for its message (D18)
-	forgetting = 300 * time.Second // how long a nonce is kept after exp (D19)
-)
+// parkLimit is how long an answer waits for its message (D18).
+const parkLimit = 24 * time.Hour
 
 // judge is the rest of the checks, those that need the store, within the
 // transaction that keeps the outcome. It is made anew for each run of it.
@@ -29,26 +27,36 @@ type judge struct {
 // deliver takes a mail through replay, prev, jws and state, records what
 // became of it, and lets go on what waited for it.
 func (j *judge) deliver(p *proven) (Result, error) {
-	if p.final != nil {
-		if err := j.received(p, *p.final, nil); err != nil {
-			return Result{}, err
-		}
-		return *p.final, j.bounced(p.report)
-	}
-	result, effects, err := j.fresh(p)
+	result, effects, err := j.verdict(p)
 	if err != nil {
 		return Result{}, err
 	}
-	if result.Verdict == Retry { // nothing is remembered (D45)
-		return result, j.received(p, result, nil)
+	if p.again != "" {
+		if err := j.waited(p.again, result.Verdict == Retry); err != nil || result.Verdict == Retry {
+			return result, err
+		}
+	} else if result.Verdict == Retry { // nothing is remembered (D45)
+		if result, err = j.wait(p, result); err != nil {
+			return Result{}, err
+		}
 	}
 	if err := j.received(p, result, effects); err != nil {
 		return Result{}, err
 	}
-	if result.Verdict == Accepted || result.Verdict == Held {
+	switch {
+	case p.final != nil:
+		err = j.bounced(p.report)
+	case result.Verdict == Accepted || result.Verdict == Held:
 		err = j.release(p.found.ID)
 	}
 	return result, err
+}
+
+func (j *judge) verdict(p *proven) (Result, []threads.Effect, error) {
+	if p.final != nil {
+		return *p.final, nil, nil
+	}
+	return j.fresh(p)
 }
 
 // fresh begins with the check for replays: the nonce first, then the id (D60).
@@ -93,8 +101,11 @@ func (j *judge) upgrade(p *proven, row messageRow) (Result, []threads.Effect, er
 // proceed is prev, jws and state. clash tells that the id is that of another
 // message held here.
 func (j *judge) proceed(p *proven, clash bool) (Result, []threads.Effect, error) {
+	if fits, err := j.memorable(p); err != nil || !fits {
+		return p.named(refused(CodeOverfull, "too many messages of its sender are remembered")), nil, err
+	}
 	result, effects, err := j.decide(p, clash)
-	if err != nil || result.Verdict == Retry {
+	if err != nil || result.Verdict == Retry || result.Code == CodeOverfull { // it may come again
 		return p.named(result), nil, err
 	}
 	if err := j.remember(p); err != nil {
@@ -108,7 +119,7 @@ func (j *judge) proceed(p *proven, clash bool) (Result, []threads.Effect, error)
 		err = j.put(p, FateHeld, "")
 	default:
 		if !clash && result.Verdict != Parked { // an earlier copy, held or parked, is not to go on
-			err = j.drop(p.found.ID)
+			err = j.drop(p)
 		}
 	}
 	return result, effects, err
@@ -140,11 +151,36 @@ func (j *judge) decide(p *proven, clash bool) (Result, []threads.Effect, error) 
 		return result, nil, err
 	}
 	if verdict := j.in.policy(p); verdict.Verdict != Accepted {
-		return verdict, nil, nil
+		fits, err := true, error(nil)
+		if verdict.Verdict == Held {
+			fits, err = j.fitsUndecided(p)
+		}
+		if !fits {
+			verdict = refused(CodeOverfull, tooManyUndecided)
+		}
+		return verdict, nil, err
+	}
+	if reason, err := j.crowded(p, &row); err != nil || reason != "" {
+		return refused(CodeOverfull, reason), nil, err
 	}
 	row.Thread = next
 	row.Messages = append(row.Messages, m.ID)
 	return Result{Verdict: Accepted}, effects, j.putThread(&row)
+}
+
+// crowded says why a thread cannot take a message, "" where it can.
+func (j *judge) crowded(p *proven, row *threadRow) (string, error) {
+	if len(row.Messages) >= maxThread {
+		return "the thread is too long", nil
+	}
+	if row.ID != "" {
+		return "", nil
+	}
+	room, err := j.begins(p.found.From.Address)
+	if err != nil || room {
+		return "", err
+	}
+	return "its sender began too many threads this hour", nil
 }
 
 // policy says what a message that may count leads to here (D20, D25, D42).
@@ -207,6 +243,9 @@ func (j *judge) park(p *proven, waitsFor string) (Result, error) {
 	if j.in.srv.Now().Sub(p.arrival) >= parkLimit {
 		return refused(CodePrev, "the message it answers did not come"), nil
 	}
+	if fits, err := j.fitsUndecided(p); err != nil || !fits {
+		return refused(CodeOverfull, tooManyUndecided), err
+	}
 	if err := j.put(p, FateParked, waitsFor); err != nil {
 		return Result{}, err
 	}
@@ -251,46 +290,6 @@ func (p *proven) jwsReason() string {
 		return p.found.JWSErr.Error()
 	}
 	return p.sig.Reason
-}
-
-// remember keeps the nonce until the message could not count any more (D19).
-func (j *judge) remember(p *proven) error {
-	m := p.found.Parsed
-	key := nonceKey(m)
-	if err := j.tx.Put(tableNonces, key, nonceRow{m.ID, m.Hash, p.signature()}); err != nil {
-		return err
-	}
-	until := m.Exp + int64(forgetting/time.Second)
-	return j.tx.Put(tableForget, dueKey(until, key), struct{}{})
-}
-
-// put stores the message with its fate.
-func (j *judge) put(p *proven, fate Fate, waitsFor string) error {
-	if err := j.list(p.found.ID, fate == FateHeld); err != nil {
-		return err
-	}
-	return j.tx.Put(tableMessages, p.found.ID, messageRow{
-		Canonical: string(p.found.Canonical), Hash: p.found.Hash, JWS: string(p.found.JWS),
-		Fate: fate, Signature: p.signature(), Warnings: p.warnings(), Proof: p.proof,
-		Thread: p.found.Thread, At: p.arrival.Unix(),
-		WaitsFor: waitsFor, Retry: p.retrying(), Unknown: p.found.Unknown, AgentOf: p.agentOf, Record: p.record,
-	})
-}
-
-// list keeps the list of the messages that are held.
-func (j *judge) list(id string, held bool) error {
-	if held {
-		return j.tx.Put(tableHeld, id, struct{}{})
-	}
-	return j.tx.Delete(tableHeld, id)
-}
-
-// drop takes a message that does not count out of the store.
-func (j *judge) drop(id string) error {
-	if err := j.tx.Delete(tableHeld, id); err != nil {
-		return err
-	}
-	return j.tx.Delete(tableMessages, id)
 }
 
 // putThread writes a thread and when it must be looked at next.

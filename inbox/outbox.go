@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
-	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope"
@@ -75,7 +74,7 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 	}
 	l.To, l.MessageID, l.Raw = d.To.Address, d.MessageID, raw
 	l.State, l.Queued, l.Next = LetterQueued, now.Unix(), now.Unix()
-	full, err := j.limited(l.To, now.Unix())
+	full, err := j.hourly("to "+l.To, j.in.set.HourlyLimit)
 	if err != nil {
 		return err
 	}
@@ -91,21 +90,6 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 	}
 	j.queued = true
 	return j.tx.Put(tableOutbox, key, l)
-}
-
-// limited counts a mail to an address, and tells whether it is one too many
-// within an hour: two agents that answer each other for ever, each by its
-// rules, are stopped here.
-func (j *judge) limited(to string, now int64) (bool, error) {
-	var times []int64
-	if _, err := j.tx.Get(tableRates, to, &times); err != nil {
-		return false, err
-	}
-	times = slices.DeleteFunc(times, func(t int64) bool { return t <= now-3600 })
-	if len(times) >= j.in.set.HourlyLimit {
-		return true, nil
-	}
-	return false, j.tx.Put(tableRates, to, append(times, now))
 }
 
 // SendLetters drains the outbox through a transport until ctx ends. Letters

@@ -31,6 +31,8 @@ const (
 
 // proven is a mail with all that can be said about it without the store.
 type proven struct {
+	mail    Mail
+	again   string // key of its retryRow, where it was looked at before
 	arrival time.Time
 	trail   []any   // what the log calls the mail
 	final   *Result // the verdict, where a check before the store failed
@@ -46,7 +48,7 @@ type proven struct {
 // prove runs the checks from none to expired, then the signature. The clock
 // is read once, so that the arrival is never later than now (D17).
 func (in *Inbox) prove(ctx context.Context, m Mail) *proven {
-	p := &proven{arrival: m.Arrival}
+	p := &proven{mail: m, arrival: m.Arrival}
 	if m.UID != 0 {
 		p.trail = []any{"uid", m.UID}
 	}
@@ -134,6 +136,8 @@ func (in *Inbox) proveBounds(p *proven) *Result {
 		return p.end(refused(CodeExpired, "exp had passed when the mail arrived"))
 	case m.Iat > arrival+int64(maxSkew/time.Second):
 		return p.end(refused(CodeExpired, "iat is more than 300 s after the arrival")) // D16
+	case m.Iat+int64(MaxValid/time.Second) < arrival: // its nonce may be forgotten
+		return p.end(refused(CodeExpired, "iat is more than 366 days before the arrival")) // D73
 	default:
 		return nil
 	}
@@ -216,15 +220,16 @@ func (p *proven) warnings() []string {
 	return warnings
 }
 
-// proveAll proves several mails at once, a bounded number at a time. A panic
-// over one mail becomes that mail's verdict: one mail never ends the daemon.
-func (in *Inbox) proveAll(ctx context.Context, mails []Mail) []*proven {
+// proveAll proves several mails at once, as many at a time as there are slots.
+// A panic over one mail becomes that mail's verdict: one mail never ends the
+// daemon.
+func (in *Inbox) proveAll(ctx context.Context, mails []Mail, slots chan struct{}) []*proven {
 	all := make([]*proven, len(mails))
 	var wg sync.WaitGroup
 	for i, m := range mails {
-		in.proving <- struct{}{}
+		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-in.proving }()
+			defer func() { <-slots }()
 			all[i] = in.proveSafely(ctx, m)
 		})
 	}
@@ -236,7 +241,7 @@ func (in *Inbox) proveSafely(ctx context.Context, m Mail) (p *proven) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			in.srv.Log.Error("a mail could not be read", "inbox", in.set.Name, "uid", m.UID, "problem", fmt.Sprint(problem))
-			p = &proven{arrival: m.Arrival, final: end(plain(CodeNone, "the mail could not be read"))}
+			p = &proven{mail: m, arrival: m.Arrival, final: end(plain(CodeNone, "the mail could not be read"))}
 		}
 	}()
 	return in.prove(ctx, m)

@@ -65,24 +65,29 @@ func (j *judge) goOn(id string) (here bool, err error) {
 		}
 		return false, j.tx.Put(tableSigns, id, retryRow{Next: j.in.srv.Now().Unix()})
 	}
+	return j.settleParked(p)
+}
+
+// settleParked takes a parked message through what is left, and tells whether
+// it is held here now. One that finds no room is not kept.
+func (j *judge) settleParked(p *proven) (here bool, err error) {
 	result, effects, err := j.proceed(p, false)
 	if err != nil {
 		return false, err
+	}
+	if result.Code == CodeOverfull {
+		if err := j.drop(p); err != nil {
+			return false, err
+		}
 	}
 	return result.Verdict == Accepted || result.Verdict == Held, j.received(p, result, effects)
 }
 
 // goOnWith is goOn for a message whose signature was looked at since.
 func (j *judge) goOnWith(p *proven) error {
-	result, effects, err := j.proceed(p, false)
-	if err != nil {
+	here, err := j.settleParked(p)
+	if err != nil || !here {
 		return err
-	}
-	if err := j.received(p, result, effects); err != nil {
-		return err
-	}
-	if result.Verdict != Accepted && result.Verdict != Held {
-		return nil
 	}
 	return j.release(p.found.ID)
 }

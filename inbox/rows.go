@@ -13,14 +13,16 @@ const (
 	tableThreads  store.Table = "threads"  // thread id
 	tableNonces   store.Table = "nonces"   // sender, nonce
 	tableForget   store.Table = "forget"   // time, then the key of a nonce
-	tableDue      store.Table = "due"      // time, then a thread id
+	tableDue      store.Table = "due"      // time, then a kind and what it names: see judge.pass
 	tableWaits    store.Table = "waits"    // id waited for, then the id that waits
 	tableRetries  store.Table = "retries"  // number
+	tableMails    store.Table = "mails"    // hash; the bytes of a mail that is tried again
+	tableCounts   store.Table = "counts"   // quota, then whose share of it
 	tableBounced  store.Table = "bounced"  // message id
 	tableHeld     store.Table = "held"     // message id
 	tableSigns    store.Table = "signs"    // message id
 	tableOutbox   store.Table = "outbox"   // number
-	tableRates    store.Table = "rates"    // address
+	tableRates    store.Table = "rates"    // "to" or "from", then an address or domain
 	tableEvents   store.Table = "events"   // number
 	tablePending  store.Table = "pending"  // number of an event
 	tablePosition store.Table = "position" // "mailbox"
@@ -37,6 +39,9 @@ const (
 	FateRejected Fate = "rejected" // by the owner
 	FateSent     Fate = "sent"     // from here
 )
+
+// undecided tells whether it takes of its sender's share.
+func (f Fate) undecided() bool { return f == FateHeld || f == FateParked }
 
 // Proof is what was proven about a message, in names and plain words.
 type Proof struct {
@@ -99,10 +104,13 @@ func (n nonceRow) is(m *intent.Parsed) bool { return n.ID == m.ID && n.Hash == m
 func nonceKey(m *intent.Parsed) string { return m.From.Address + "\x00" + m.Nonce }
 
 // retryRow is a mail, or the signature of a message, that DNS or a key page
-// could not be reached for.
+// could not be reached for. A signature has the last two members alone.
 type retryRow struct {
-	Raw     []byte `json:"raw,omitempty"`
 	Arrival int64  `json:"arrival,omitzero"` // Unix seconds
+	UID     uint32 `json:"uid,omitzero"`
+	From    string `json:"from,omitempty"` // whose share it takes (D72)
+	Hash    string `json:"hash,omitempty"` // where its bytes are, in tableMails
+	Size    int64  `json:"size,omitzero"`  // of them
 	Next    int64  `json:"next"`
 	Tries   int    `json:"tries"`
 }

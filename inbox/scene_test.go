@@ -30,6 +30,8 @@ type scene struct {
 	pages map[string]*party.Page
 	page  error // when set, the answer for every page
 
+	doctored bool // a row was changed by the test
+
 	buyer, seller *Inbox
 	settings      map[string]Settings
 	services      map[string]Services
@@ -51,7 +53,14 @@ func newScene(t testing.TB, change ...func(*Settings)) *scene {
 		s.prepare(name, change)
 	}
 	s.open()
-	t.Cleanup(func() { _ = s.store.Close() })
+	t.Cleanup(func() {
+		for _, in := range []*Inbox{s.buyer, s.seller} {
+			if !s.doctored {
+				s.recount(in)
+			}
+		}
+		_ = s.store.Close()
+	})
 	return s
 }
 
@@ -174,6 +183,23 @@ func (s *scene) letter(in *Inbox) []byte {
 	return got[0]
 }
 
+// outbox is the letters in it.
+func (s *scene) outbox(in *Inbox) []Letter {
+	s.t.Helper()
+	var letters []Letter
+	if err := in.view(func(tx *store.Tx) error {
+		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+			var l Letter
+			err := r.Decode(&l)
+			letters = append(letters, l)
+			return true, err
+		})
+	}); err != nil {
+		s.t.Fatal(err)
+	}
+	return letters
+}
+
 type transport func(from, to string, raw []byte) error
 
 func (f transport) Send(_ context.Context, from, to string, raw []byte) error {
@@ -229,7 +255,7 @@ func (s *scene) state(in *Inbox, thread, id string) string {
 func (s *scene) tick(in *Inbox, later time.Duration) {
 	s.t.Helper()
 	s.now = s.now.Add(later)
-	if err := in.Tick(context.Background()); err != nil {
+	if err := errors.Join(in.Tick(), in.Retry(context.Background())); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
-	"github.com/agentmaild/agentmaild/party"
 )
 
 // Beyond the hourly limit letters wait for the owner; none is lost, and
@@ -112,31 +111,4 @@ func TestTwoAnswers(t *testing.T) {
 	if _, err := s.buyer.Do(Action{Type: intent.Decline, Ref: quote.ID}); !errors.Is(err, ErrAction) {
 		t.Errorf("declined after the accept: %v", err)
 	}
-}
-
-// Where no more mails can wait for DNS or a key page, one more is decided at
-// once: not proven, or held with its signature unchecked.
-func TestNoRoomToWait(t *testing.T) {
-	s := newScene(t)
-	_, ask := s.do(s.buyer, askAction())
-	_, times := s.do(s.buyer, timesAction())
-	err := s.seller.commit(func(j *judge) error {
-		for range maxRetries {
-			key, err := j.tx.Next(tableRetries)
-			if err != nil {
-				return err
-			}
-			if err := j.tx.Put(tableRetries, key, retryRow{Next: 1 << 40}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.page = party.ErrTemporary
-	s.expect(s.seller, ask, "held unchecked")
-	s.dns = errServfail
-	s.expect(s.seller, times, "plain dkim")
 }

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -10,28 +9,20 @@ import (
 	"github.com/agentmaild/agentmaild/threads"
 )
 
-// maxRetryWait is the longest time between two tries of a mail.
-const maxRetryWait = time.Hour
-
-// Tick lets time pass: offers expire, answers that waited too long fail,
-// nonces that can do no harm any more are forgotten, and mails that waited for
-// DNS or a key page are looked at again. It is called every few seconds; what
-// it does not do in time, the next delivery to the thread does.
-func (in *Inbox) Tick(ctx context.Context) error {
+// Tick lets time pass: offers and held messages expire, answers that waited
+// too long fail, and what can do no harm any more is forgotten. It is called
+// every few seconds; what it does not do in time, the next delivery to the
+// thread does.
+func (in *Inbox) Tick() error {
 	now := in.srv.Now().Unix()
 	busy, err := in.isDue(now)
+	if err == nil && busy {
+		err = in.commit(func(j *judge) error { return j.tick(now) })
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("letting time pass: %w", err)
 	}
-	if busy {
-		if err := in.commit(func(j *judge) error { return j.tick(now) }); err != nil {
-			return fmt.Errorf("letting time pass: %w", err)
-		}
-	}
-	if err := in.resign(ctx, now); err != nil {
-		return err
-	}
-	return in.retry(ctx, now)
+	return nil
 }
 
 // isDue looks, without writing, whether tick has anything to do.
@@ -47,42 +38,53 @@ func (in *Inbox) isDue(now int64) (bool, error) {
 				return err
 			}
 		}
-		return nil
+		old, err := oldEvents(tx, 1)
+		busy = busy || len(old) > 0
+		return err
 	})
 	return busy, err
 }
 
 func (j *judge) tick(now int64) error {
-	due, err := j.take(tableDue, now)
+	due, err := j.due(tableDue, now)
 	if err != nil {
 		return err
 	}
 	for _, what := range due {
-		kind, id, _ := strings.Cut(what, "/")
-		switch kind {
-		case "thread":
-			err = j.expire(id, now)
-		case "park":
-			err = j.unpark(id, now)
-		}
-		if err != nil {
+		if err := j.pass(what, now); err != nil {
 			return err
 		}
 	}
-	forget, err := j.take(tableForget, now)
+	forget, err := j.due(tableForget, now)
 	if err != nil {
 		return err
 	}
 	for _, key := range forget {
-		if err := j.tx.Delete(tableNonces, key); err != nil {
+		if err := j.forget(key); err != nil {
 			return err
 		}
 	}
 	return j.trimEvents()
 }
 
-// take removes the rows of a table that are due and returns what they name.
-func (j *judge) take(t store.Table, now int64) ([]string, error) {
+// pass lets the time come for one thing that is due.
+func (j *judge) pass(what string, now int64) error {
+	switch kind, id, _ := strings.Cut(what, "/"); kind {
+	case "thread":
+		return j.expire(id, now)
+	case "park":
+		return j.unpark(id, now)
+	case "held":
+		return j.unhold(id, now)
+	case "rate":
+		return j.newHour(id, now)
+	default:
+		return nil
+	}
+}
+
+// due removes the rows of a table that are due and returns what they name.
+func (j *judge) due(t store.Table, now int64) ([]string, error) {
 	var keys []string
 	err := j.tx.Scan(t, "", "", func(r store.Row) (bool, error) {
 		if r.Key >= dueKey(now+1, "") {
@@ -133,31 +135,36 @@ func (j *judge) unpark(id string, now int64) error {
 	if err := j.tx.Delete(tableWaits, row.WaitsFor+"/"+id); err != nil {
 		return err
 	}
-	if err := j.tx.Delete(tableMessages, id); err != nil {
+	if err := j.drop(p); err != nil {
 		return err
 	}
 	return j.received(p, p.named(refused(CodePrev, "the message it answers did not come")), nil)
 }
 
-// trimEvents drops the oldest events beyond those that are kept, but none that
-// the handler has not answered.
-func (j *judge) trimEvents() error {
-	last := j.tx.Last(tableEvents)
-	if last <= keepEvents {
+// unhold drops a held message that has expired: the owner has nothing left to
+// decide. The event says so.
+func (j *judge) unhold(id string, now int64) error {
+	var row messageRow
+	if ok, err := j.tx.Get(tableMessages, id, &row); err != nil || !ok || row.Fate != FateHeld {
+		return err
+	}
+	p, err := row.proven()
+	if err != nil {
+		return err
+	}
+	if keepUntil(&p.found.Message) >= now { // held anew since
 		return nil
 	}
-	first := store.Key(last - keepEvents + 1)
-	var old []string
-	err := j.tx.Scan(tableEvents, "", "", func(r store.Row) (bool, error) {
-		if r.Key >= first {
-			return false, nil
-		}
-		pending, err := j.tx.Get(tablePending, r.Key, &pendingRow{})
-		if !pending {
-			old = append(old, r.Key)
-		}
-		return true, err
-	})
+	if err := j.drop(p); err != nil {
+		return err
+	}
+	result := p.named(Result{Reason: "it expired while it waited for the owner"})
+	return j.event(Event{Kind: KindExpired, Result: result, Proof: p.proof}, false)
+}
+
+// trimEvents drops the events that are too old.
+func (j *judge) trimEvents() error {
+	old, err := oldEvents(j.tx, keepEvents)
 	if err != nil {
 		return err
 	}
@@ -169,96 +176,24 @@ func (j *judge) trimEvents() error {
 	return nil
 }
 
-// again reads the rows of a table of tries that are due, a bounded number.
-func (in *Inbox) again(t store.Table, now int64) (map[string]retryRow, error) {
-	rows := map[string]retryRow{}
-	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(t, "", "", func(r store.Row) (bool, error) {
-			var row retryRow
-			if err := r.Decode(&row); err != nil {
-				return false, err
-			}
-			if row.Next <= now {
-				rows[r.Key] = row
-			}
-			return len(rows) < maxProving, nil
-		})
+// oldEvents returns up to limit events beyond those that are kept, oldest
+// first, and none that the handler has not answered.
+func oldEvents(tx *store.Tx, limit int) ([]string, error) {
+	last := tx.Last(tableEvents)
+	if last <= keepEvents {
+		return nil, nil
+	}
+	first := store.Key(last - keepEvents + 1)
+	var old []string
+	err := tx.Scan(tableEvents, "", "", func(r store.Row) (bool, error) {
+		if r.Key >= first {
+			return false, nil
+		}
+		pending, err := tx.Get(tablePending, r.Key, &pendingRow{})
+		if !pending {
+			old = append(old, r.Key)
+		}
+		return len(old) < limit, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for what to try again: %w", err)
-	}
-	return rows, nil
-}
-
-// after is the row of the next try.
-func (r retryRow) after(now int64) retryRow {
-	r.Tries++
-	r.Next = now + int64(backoff(r.Tries, time.Minute, maxRetryWait)/time.Second)
-	return r
-}
-
-// retry looks again at mails that are due.
-func (in *Inbox) retry(ctx context.Context, now int64) error {
-	rows, err := in.again(tableRetries, now)
-	if err != nil {
-		return err
-	}
-	for key, row := range rows {
-		p := in.proveSafely(ctx, Mail{Raw: row.Raw, Arrival: time.Unix(row.Arrival, 0)})
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := in.commit(func(j *judge) error {
-			result, err := j.deliver(p)
-			if err != nil {
-				return err
-			}
-			if result.Verdict == Retry {
-				return j.tx.Put(tableRetries, key, row.after(now))
-			}
-			return j.tx.Delete(tableRetries, key)
-		})
-		if err != nil {
-			return fmt.Errorf("trying a mail again: %w", err)
-		}
-	}
-	return nil
-}
-
-// resign looks again at the signatures of messages that waited for another
-// one and for a key page, and that only wait for the page now.
-func (in *Inbox) resign(ctx context.Context, now int64) error {
-	rows, err := in.again(tableSigns, now)
-	if err != nil {
-		return err
-	}
-	for id, row := range rows {
-		var p *proven
-		err := in.view(func(tx *store.Tx) (err error) {
-			p, err = parked(tx, id)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if p != nil {
-			in.proveSignature(ctx, p)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err = in.commit(func(j *judge) error {
-			if p != nil && p.retrying() {
-				return j.tx.Put(tableSigns, id, row.after(now))
-			}
-			if err := j.tx.Delete(tableSigns, id); err != nil || p == nil {
-				return err
-			}
-			return j.goOnWith(p)
-		})
-		if err != nil {
-			return fmt.Errorf("checking a signature again: %w", err)
-		}
-	}
-	return nil
+	return old, err
 }

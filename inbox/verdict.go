@@ -36,6 +36,7 @@ const (
 	CodePrev     Code = "prev"
 	CodeJWS      Code = "jws"
 	CodeState    Code = "state"
+	CodeOverfull Code = "overfull" // its sender's share of the store is taken (D72)
 )
 
 // Signature is what is known of a message's JWS.

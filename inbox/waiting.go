@@ -141,11 +141,11 @@ func (in *Inbox) Refuse(key string) error {
 		if err != nil {
 			return err
 		}
-		row.Fate = FateRejected
-		if err := j.tx.Put(tableMessages, key, row); err != nil {
+		p, err := row.proven()
+		if err != nil {
 			return err
 		}
-		if err := j.tx.Delete(tableHeld, key); err != nil {
+		if err := j.put(p, FateRejected, ""); err != nil {
 			return err
 		}
 		return j.event(Event{Kind: KindDecided, Result: Result{Verdict: Refused, Thread: row.Thread, ID: key, Reason: "refused by the owner"}}, false)
