@@ -24,7 +24,6 @@ type Count struct {
 // version, and each row as JSON. It returns the rows it counted, sorted by
 // inbox and table. Errors wrap ErrLocked, ErrNewer or ErrDamaged.
 func Check(path string) (counts []Count, err error) {
-	defer damaged(&err)()
 	err = readOnly(path, func(tx *bbolt.Tx) error {
 		// First, as a damaged page that this goroutine meets is an error, and
 		// one that bbolt's own goroutine meets the end of the process.
@@ -50,7 +49,8 @@ func checkPages(tx *bbolt.Tx) (err error) {
 }
 
 // readOnly runs fn on the store at path, which stays as it is.
-func readOnly(path string, fn func(*bbolt.Tx) error) error {
+func readOnly(path string, fn func(*bbolt.Tx) error) (err error) {
+	defer damaged(&err)()
 	return viewFile(path, func(tx *bbolt.Tx) error {
 		have, err := version(tx)
 		if err == nil && have == 0 {
@@ -88,9 +88,8 @@ func countAll(tx *bbolt.Tx) ([]Count, error) {
 
 // Copy writes a copy of the store at path, which no daemon may have open.
 // Errors wrap ErrLocked or ErrNewer.
-func Copy(path string, w io.Writer) (err error) {
-	defer damaged(&err)()
-	err = readOnly(path, func(tx *bbolt.Tx) error {
+func Copy(path string, w io.Writer) error {
+	err := readOnly(path, func(tx *bbolt.Tx) error {
 		_, err := tx.WriteTo(w)
 		return err
 	})
