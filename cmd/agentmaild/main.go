@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
+	"github.com/agentmaild/agentmaild/api"
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/spf13/cobra"
 )
@@ -17,7 +19,7 @@ import (
 // Exit codes of every command.
 const (
 	exitFailed = 1 // it was tried and failed, or the answer is no
-	exitUsage  = 2 // the command line, the configuration or an input is wrong
+	exitUsage  = 2 // the command line, the configuration or an input is wrong, or the daemon refuses what was asked
 )
 
 func main() { os.Exit(execute(os.Args[1:])) }
@@ -41,7 +43,7 @@ func execute(args []string) int {
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
 		fmt.Fprintln(os.Stderr, "agentmaild: "+line)
 	}
-	if !app.started || errors.Is(err, errUsage) || isConfig(err) {
+	if !app.started || errors.Is(err, errUsage) || errors.As(err, new(*config.Error)) || errors.As(err, new(*api.RefusedError)) {
 		return exitUsage
 	}
 	return exitFailed
@@ -63,10 +65,6 @@ func (*usageError) Is(target error) bool { return target == errUsage }
 // Unwrap gives the error itself.
 func (e *usageError) Unwrap() error { return e.error }
 
-func isConfig(err error) bool {
-	return errors.As(err, new(*config.Error))
-}
-
 // app is what the commands share.
 type app struct {
 	configPath string
@@ -83,34 +81,43 @@ func (a *app) command() *cobra.Command {
 			"proven, keeps every negotiation, and answers by email. Begin with `agentmaild demo`.",
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
+		RunE:             bare,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configPath, "config", "", "configuration `FILE` (default: $AGENTMAILD_CONFIG, ./agentmaild.toml, /etc/agentmaild/agentmaild.toml)")
 	flags.StringVar(&a.inbox, "inbox", "", "`NAME` of the inbox (default: the only one there is)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
+	complete(root, "inbox", a.completeInbox)
 	root.AddCommand(
 		a.runCommand(), a.demoCommand(), a.configCommand(), a.keysCommand(),
 		a.inboxCommand(), a.askCommand(), a.quoteCommand(), a.timesCommand(), a.acceptCommand(), a.declineCommand(), a.cancelCommand(),
-		a.threadsCommand(), a.waitingCommand(), a.conformanceCommand(), a.versionCommand(),
+		a.threadsCommand(), a.waitingCommand(), a.checkCommand(), a.conformanceCommand(), a.storeCommand(), a.versionCommand(),
 	)
 	return root
 }
 
 // group is a command that only has others below it.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: bare}
 	cmd.AddCommand(below...)
 	return cmd
 }
 
-// named wants exactly one argument, and says which when it is missing.
-func named(what string) cobra.PositionalArgs {
+// bare is a group without one of its commands: that is no result, so its help
+// goes where errors go.
+func bare(cmd *cobra.Command, _ []string) error {
+	cmd.SetOut(cmd.ErrOrStderr())
+	return errors.Join(cmd.Help(), usage("%s needs one of its commands", cmd.CommandPath()))
+}
+
+// named wants exactly one argument of a form, and says which.
+func named(what string, form *regexp.Regexp) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return fmt.Errorf("%s takes one %s: see `%s --help`", cmd.Name(), what, cmd.CommandPath())
+		}
+		if !form.MatchString(args[0]) {
+			return fmt.Errorf("%q is no %s: see `%s --help`", args[0], what, cmd.CommandPath())
 		}
 		return nil
 	}

@@ -2,11 +2,56 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/inbox"
 )
+
+const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
+
+// The forms of ids, and of keys of what waits: an id, or the number of an event
+// or a letter. What has another form is refused before a daemon is asked.
+var (
+	idForm  = regexp.MustCompile(`^` + uuid + `$`)
+	keyForm = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `|[0-9a-f]{16})$`)
+)
+
+// parseID takes the id of a message or a thread.
+func parseID(typed string) (string, error) {
+	if !idForm.MatchString(typed) {
+		return "", errors.New("it is no id: that is a UUID in lower case, as `agentmaild threads list` shows")
+	}
+	return typed, nil
+}
+
+// text takes any text.
+func text(typed string) (string, error) { return typed, nil }
+
+// parseValid takes whole seconds up to inbox.MaxValid (D71).
+func parseValid(typed string) (time.Duration, error) {
+	valid, err := time.ParseDuration(typed)
+	if err != nil || valid < time.Second || valid > inbox.MaxValid || valid%time.Second != 0 {
+		return 0, fmt.Errorf("it must be from 1s to %dh (366 days) in whole seconds, as in 48h", inbox.MaxValid/time.Hour)
+	}
+	return valid, nil
+}
+
+// parseSlotNumber takes the number of a slot; whether there is one the daemon
+// knows.
+func parseSlotNumber(typed string) (int, error) {
+	n, err := strconv.ParseUint(typed, 10, 16)
+	if err != nil {
+		return 0, errors.New("it is not the number of a slot, which are counted from 0")
+	}
+	return int(n), nil
+}
+
+var errItem = errors.New("it is not of the form QUANTITY UNIT DESCRIPTION [@ UNIT-PRICE]")
 
 // parseItem reads "200 piece Ceramic mug, white @ 2.50 EUR".
 func parseItem(text string) (intent.Item, error) {

@@ -24,7 +24,8 @@ func (a *app) threadsCommand() *cobra.Command {
 			return a.print(cmd, list, func() { showThreads(cmd, list) })
 		},
 	}, &cobra.Command{
-		Use: "show THREAD", Short: "Show a thread, its messages and what was proven about each", Args: named("thread"),
+		Use: "show THREAD", Short: "Show a thread, its messages and what was proven about each",
+		Args: named("id of a thread, as `agentmaild threads list` shows it", idForm), ValidArgsFunction: a.completeIDs(threadIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, name, err := a.client(cmd.Context())
 			if err != nil {
@@ -135,7 +136,7 @@ func showWaiting(cmd *cobra.Command, list []inbox.Waiting) {
 // decideCommand is approve or refuse; done is the word for having done so.
 func (a *app) decideCommand(use, done, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " KEY", Short: short, Args: named("key of `agentmaild waiting list`"),
+		Use: use + " KEY", Short: short, Args: named("key, as `agentmaild waiting list` shows it", keyForm), ValidArgsFunction: a.completeIDs(waitingKeys),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, name, err := a.client(cmd.Context())
 			if err != nil {
