@@ -150,7 +150,10 @@ func (r *reader) quoted() (string, error) {
 			return text.String(), nil
 		case b == '\\' && r.at+1 < len(r.text):
 			r.at++
-			text.WriteByte(r.next())
+			if b = r.next(); b == '\r' || b == '\n' { // RFC 5322 §3.2.1: a pair is never half a fold
+				return "", errQuote
+			}
+			text.WriteByte(b)
 		case b != '\r' && b != '\n': // a fold inside is its white space alone
 			text.WriteByte(b)
 		}

@@ -60,6 +60,8 @@ func TestParseAuthResults(t *testing.T) {
 		{"reason_empty", "mx.test; dkim=pass reason=", none, errExpected},
 		{"quote_open", `mx.test; dkim=pass header.b="x`, none, errQuote},
 		{"quote_open_backslash", `mx.test; dkim=pass header.b="x\`, none, errQuote},
+		{"quote_pair_cr", "mx.test; dkim=pass header.b=\"x\\\r\n y\"", none, errQuote},
+		{"quote_pair_lf", "mx.test; dkim=pass header.b=\"x\\\ny\"", none, errQuote},
 		{"quote_open_id", `"mx.test; none`, authResults{}, errQuote},
 		{"comment_open_first", "(mx.test; none", authResults{}, errComment},
 		{"comment_open_after_id", "mx.test (; none", none, errComment},
