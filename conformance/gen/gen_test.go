@@ -1,16 +1,22 @@
 package main
 
 import (
+	"context"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/agentmaild/agentmaild/conformance"
+	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/google/go-cmp/cmp"
 )
 
-// committed is where the suites stand.
-const committed = "../intents"
+// committed are the folders that the suites stand in.
+var committed = []string{"intents", "records"}
 
 // TestSuites holds what the program writes against what stands in the
 // repository: after a change to either, run the program again.
@@ -19,25 +25,34 @@ func TestSuites(t *testing.T) {
 	if err := write(out, all); err != nil {
 		t.Fatal(err)
 	}
-	want, got := files(t, out), files(t, committed)
+	for _, folder := range committed {
+		compare(t, folder, files(t, filepath.Join(out, folder)), files(t, filepath.Join("..", folder)))
+	}
+	for _, s := range all {
+		if len(s.cases()) == 0 {
+			t.Errorf("%s has no case", s.folder())
+		}
+		for _, c := range s.cases() {
+			if c[1] == "" {
+				t.Errorf("%s: %s says no reason", s.folder(), c[0])
+			}
+		}
+	}
+}
+
+func compare(t *testing.T, folder string, want, got map[string]string) {
+	t.Helper()
 	if len(want) == 0 {
-		t.Fatal("nothing was written")
+		t.Errorf("nothing was written to %s", folder)
 	}
 	for name, data := range want {
 		if have, there := got[name]; !there || have != data {
-			t.Errorf("%s is not what the program writes", name)
+			t.Errorf("%s/%s is not what the program writes", folder, name)
 		}
 	}
 	for name := range got {
 		if _, there := want[name]; !there {
-			t.Errorf("%s is not written by the program", name)
-		}
-	}
-	for _, s := range all {
-		for _, c := range s.Cases {
-			if c.Why == "" || len(c.Steps) == 0 {
-				t.Errorf("%s: %s says no reason or has no step", s.name, c.Name)
-			}
+			t.Errorf("%s/%s is not written by the program", folder, name)
 		}
 	}
 }
@@ -47,7 +62,7 @@ func TestWriteToNowhere(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(file, []*suite{newSuite("x", "")}); err == nil {
+	if err := write(file, []written{newSuite("x", "")}); err == nil {
 		t.Error("suites were written below a file")
 	}
 }
@@ -84,4 +99,50 @@ func files(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// txt is the DNS of a suite, but for names that do not answer.
+type txt map[string][]string
+
+func (t txt) LookupTXT(_ context.Context, name string) ([]string, error) {
+	if records := t[name]; records != nil {
+		return records, nil
+	}
+	return nil, &net.DNSError{Name: name, IsNotFound: true}
+}
+
+// TestOneStepEach: a record that does not check out breaks one step, that of
+// the rule its case is about, so that no case passes for another fault.
+func TestOneStepEach(t *testing.T) {
+	suite, err := conformance.Load("../records")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := record.KeySource{Trust: party.Trust{Hosts: suite.TrustedHosts}, Pages: suite, TXT: txt(suite.DNS)}
+	tied := map[string]string{
+		"binding-prev-missing":   "reference, prev",        // they come together (D2)
+		"our-other-sealed-by-it": "offer kid, seal signer", // whose signature does not verify does not seal either (D51)
+	}
+	broken := map[string]bool{}
+	for _, c := range suite.Cases {
+		data, err := os.ReadFile(filepath.Join("../records", c.Record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failed []string
+		for _, step := range record.Check(t.Context(), data, keys).Steps {
+			if step.Result == record.Fail {
+				failed = append(failed, step.Name)
+				broken[step.Name] = true
+			}
+		}
+		if got := strings.Join(failed, ", "); len(failed) > 1 && tied[c.Name] != got {
+			t.Errorf("%s breaks %s", c.Name, got)
+		}
+	}
+	for _, step := range record.Steps() {
+		if !broken[step] && step != "mails" { // mails are no part of a suite
+			t.Errorf("no case breaks the step %s", step)
+		}
+	}
 }

@@ -53,12 +53,12 @@ func (s *suite) onPage(c pageCase) {
 	t.deliver(l, c.want)
 }
 
-// onPage gives the buyer another party, with the page of a case.
+// onPage gives the sender another party, with the page of a case.
 func (l *letter) onPage(c pageCase) {
 	id := fmt.Sprintf("pty_%x", digest("party "+c.name))[:24]
 	p := page{
-		"profile": "agent-agreement-keys/1", "party": id, "org_name": "Buyer Co",
-		"addresses": []any{"agent@buyer.test"}, "domains": []any{}, "keys": []any{publicKey(l.key)},
+		"profile": "agent-agreement-keys/1", "party": id, "org_name": l.by.org,
+		"addresses": []any{l.by.address}, "domains": []any{}, "keys": []any{publicKey(l.key)},
 	}
 	if c.edit != nil {
 		c.edit(p)

@@ -140,16 +140,23 @@ func privateJWK(key ed25519.PrivateKey) jwk {
 	return jwk{"OKP", "Ed25519", encode(key[32:]), encode(key.Seed())}
 }
 
-// render is the files of the suite, those that its cases name and suite.json.
-func (s *suite) render() map[string][]byte {
-	seen := map[string]bool{}
+// folder is where the suite stands.
+func (s *suite) folder() string { return "intents/" + s.name }
+
+// cases are the names of the cases and their reasons.
+func (s *suite) cases() (named [][2]string) {
 	for _, c := range s.Cases {
-		if seen[c.Name] {
-			panic("case " + c.Name + " stands twice in " + s.name)
-		}
-		seen[c.Name] = true
+		named = append(named, [2]string{c.Name, c.Why})
 	}
-	data := must(json.Marshal(s, json.Deterministic(true), jsontext.WithIndent(" ")))
+	return named
+}
+
+// render is the files of the suite, those that its cases name and suite.json.
+func (s *suite) render() map[string][]byte { return s.rendered(s) }
+
+// rendered takes what stands in suite.json.
+func (s *suite) rendered(content any) map[string][]byte {
+	data := must(json.Marshal(content, json.Deterministic(true), jsontext.WithIndent(" ")))
 	s.files["suite.json"] = append(data, '\n')
 	return s.files
 }
