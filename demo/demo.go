@@ -16,33 +16,53 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox/mailtest"
-	"github.com/agentmaild/agentmaild/threads"
 )
 
 // patience is how long one mail may take to arrive.
 const patience = 20 * time.Second
 
-// Run plays the demo and prints it to out. With keep, the mails, stores and
-// configurations are left in that folder, which must be new or empty.
-func Run(ctx context.Context, keep string, out io.Writer) (err error) {
+// Result is what came of a demo.
+type Result struct {
+	Mails  []Mail       `json:"mails"` // in their order
+	Buyer  inbox.Thread `json:"buyer"` // how the buyer has the negotiation
+	Seller inbox.Thread `json:"seller"`
+	Folder string       `json:"folder,omitempty"` // where everything was left
+}
+
+// Mail is a mail as a person reads it, with what its receiver made of it.
+type Mail struct {
+	From    string      `json:"from"` // the header fields
+	To      string      `json:"to"`
+	Subject string      `json:"subject"`
+	Text    string      `json:"text"`
+	Event   inbox.Event `json:"event"` // at the receiver
+}
+
+// ErrFolder is wrapped when the folder for keep cannot be used.
+var ErrFolder = errors.New("--keep")
+
+// Run plays the demo, prints it to out as it goes, and returns what came of it.
+// With keep, the mails, stores and configurations are left in that folder,
+// which must be new or empty.
+func Run(ctx context.Context, keep string, out io.Writer) (result Result, err error) {
 	dir, done, err := folder(keep)
 	if err != nil {
-		return err
+		return result, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	server, err := mailtest.Start(mailtest.Options{Users: map[string]string{buyerAddress: "buyer-password", sellerAddress: "seller-password"}})
 	if err != nil {
-		return err
+		return result, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	world := newWorld()
 	buyer, err := world.side(dir, "buyer", server)
 	if err != nil {
-		return err
+		return result, err
 	}
 	seller, err := world.side(dir, "seller", server)
 	if err != nil {
-		return errors.Join(err, buyer.daemon.Close())
+		return result, errors.Join(err, buyer.daemon.Close())
 	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -57,9 +77,10 @@ func Run(ctx context.Context, keep string, out io.Writer) (err error) {
 	}
 	stop()
 	if err = errors.Join(err, <-stopped, <-stopped); err == nil && keep != "" {
+		p.result.Folder = dir
 		p.say("Mails, stores, logs and configurations are in %s.", dir)
 	}
-	return err
+	return p.result, err
 }
 
 // folder returns the folder of the demo and what is to be done with it after.
@@ -69,14 +90,14 @@ func folder(keep string) (string, func() error, error) {
 		return dir, func() error { return os.RemoveAll(dir) }, err
 	}
 	if err := os.MkdirAll(keep, 0o700); err != nil {
-		return "", nil, fmt.Errorf("--keep: %w", err)
+		return "", nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	entries, err := os.ReadDir(keep)
 	if err != nil {
-		return "", nil, fmt.Errorf("--keep: %w", err)
+		return "", nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	if len(entries) > 0 {
-		return "", nil, fmt.Errorf("--keep: %s is not empty: name a new folder", keep)
+		return "", nil, fmt.Errorf("%w: %s is not empty: name a new folder", ErrFolder, keep)
 	}
 	dir, err := filepath.Abs(keep)
 	return dir, func() error { return nil }, err
@@ -89,7 +110,7 @@ type play struct {
 	server        *mailtest.Server
 	dir           string
 	buyer, seller *side
-	mails         int
+	result        Result
 }
 
 func (p *play) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
@@ -102,19 +123,20 @@ func (p *play) negotiate() error {
 			return fmt.Errorf("waiting for the %s to watch its mailbox: %w", s.name, err)
 		}
 	}
+	day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly)
 	ask, err := p.act(p.buyer, p.seller, inbox.Action{
-		Type: intent.AskQuote, To: sellerAddress, WantedBy: "2027-01-29",
+		Type: intent.AskQuote, To: sellerAddress, WantedBy: day,
 		Items: []intent.Item{{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece"}},
 		Note:  "We would like delivery to Ikeja.",
 	})
 	if err != nil {
 		return err
 	}
-	quote, err := p.act(p.seller, p.buyer, offer(ask.Thread, "", "275", "55000"))
+	quote, err := p.act(p.seller, p.buyer, offer(inbox.Action{Thread: ask.Thread, DeliveryBy: day}, "275", "55000"))
 	if err != nil {
 		return err
 	}
-	counter, err := p.act(p.buyer, p.seller, offer("", quote.ID, "250", "50000"))
+	counter, err := p.act(p.buyer, p.seller, offer(inbox.Action{Replaces: quote.ID, DeliveryBy: day}, "250", "50000"))
 	if err != nil {
 		return err
 	}
@@ -124,13 +146,12 @@ func (p *play) negotiate() error {
 	return p.ending(ask.Thread)
 }
 
-func offer(thread, replaces, each, total string) inbox.Action {
+// offer makes a quote of an action, for the mugs.
+func offer(a inbox.Action, each, total string) inbox.Action {
 	price := intent.Money{Amount: each, Currency: "EUR"}
-	return inbox.Action{
-		Type: intent.Quote, Thread: thread, Replaces: replaces, DeliveryBy: "2027-01-29",
-		Items: []intent.Item{{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece", UnitPrice: &price}},
-		Total: &intent.Money{Amount: total, Currency: "EUR"},
-	}
+	a.Type, a.Total = intent.Quote, &intent.Money{Amount: total, Currency: "EUR"}
+	a.Items = []intent.Item{{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece", UnitPrice: &price}}
+	return a
 }
 
 // act has one side do something, waits until the other side has decided about
@@ -144,7 +165,6 @@ func (p *play) act(from, to *side, a inbox.Action) (inbox.Done, error) {
 	if err != nil {
 		return done, fmt.Errorf("waiting for the %s's %s at the %s: %w", from.name, a.Type, to.name, err)
 	}
-	p.mails++
 	if err := p.show(from, to, event); err != nil {
 		return done, err
 	}
@@ -200,25 +220,33 @@ func (p *play) arrival(at *side, id string) (inbox.Event, error) {
 func (p *play) show(from, to *side, e inbox.Event) error {
 	sent := p.server.Sent()
 	raw := sent[len(sent)-1].Raw
-	mail, err := envelope.Read(raw)
+	mail, err := readMail(raw, e)
 	if err != nil {
 		return err
 	}
-	p.say("\n── Mail %d, from the %s to the %s ──", p.mails, from.name, to.name)
-	for _, name := range []string{"From", "To", "Subject"} {
-		p.say("%s: %s", name, mail.Header.Get(name))
+	p.result.Mails = append(p.result.Mails, mail)
+	number := len(p.result.Mails)
+	p.say("\n── Mail %d, from the %s to the %s ──", number, from.name, to.name)
+	p.say("From: %s\nTo: %s\nSubject: %s\n\n%s", mail.From, mail.To, mail.Subject, mail.Text)
+	p.say("Proven by the %s: the mail is from %s (DKIM, selector %s); the message is %s", to.name, e.Proof.Domain, e.Proof.Selector, signedBy(e))
+	p.say("Verdict: %s", e.Verdict)
+	return os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("%d-%s.eml", number, e.Type)), raw, 0o600)
+}
+
+func readMail(raw []byte, e inbox.Event) (Mail, error) {
+	mail, err := envelope.Read(raw)
+	if err != nil {
+		return Mail{}, err
 	}
+	m := Mail{From: mail.Header.Get("From"), To: mail.Header.Get("To"), Subject: mail.Header.Get("Subject"), Event: e}
 	for part := range mail.Leaves("text/plain") {
 		text, err := part.Decode(envelope.MaxPartHeader)
 		if err != nil {
-			return err
+			return Mail{}, err
 		}
-		p.say("\n%s", text)
+		m.Text += string(text)
 	}
-	p.say("Proven by the %s: the mail is from %s (DKIM, selector %s); the message is %s", to.name, e.Proof.Domain, e.Proof.Selector, signedBy(e))
-	p.say("Verdict: %s", e.Verdict)
-	name := fmt.Sprintf("%d-%s.eml", p.mails, e.Type)
-	return os.WriteFile(filepath.Join(p.dir, name), raw, 0o600)
+	return m, nil
 }
 
 func signedBy(e inbox.Event) string {
@@ -229,25 +257,33 @@ func signedBy(e inbox.Event) string {
 }
 
 // ending prints how the negotiation stands at both sides, which must agree.
-func (p *play) ending(thread string) error {
+func (p *play) ending(thread string) (err error) {
 	p.say("\n── How it stands ──")
-	var states [2][]threads.Entry
-	for i, s := range []*side{p.buyer, p.seller} {
-		t, err := s.inbox().Thread(thread)
-		if err != nil {
-			return err
-		}
-		states[i] = t.Entries
-		p.say("%s's side, thread %s with %s: record %s", s.name, t.ID[:8], t.With, t.Record)
-		for _, e := range t.Entries {
-			p.say("  %-10s by %-19s %s", e.Type, e.By, e.State)
-		}
+	if p.result.Buyer, err = p.standing(p.buyer, thread); err != nil {
+		return err
 	}
-	for i, e := range states[0] {
-		if len(states[1]) != len(states[0]) || states[1][i].ID != e.ID || states[1][i].State != e.State {
+	if p.result.Seller, err = p.standing(p.seller, thread); err != nil {
+		return err
+	}
+	theirs := p.result.Seller.Entries
+	for i, e := range p.result.Buyer.Entries {
+		if len(theirs) != len(p.result.Buyer.Entries) || theirs[i].ID != e.ID || theirs[i].State != e.State {
 			return errors.New("the two sides do not agree")
 		}
 	}
 	p.say("Both sides agree on all of it.")
 	return nil
+}
+
+// standing prints how the negotiation stands at one side.
+func (p *play) standing(s *side, thread string) (inbox.Thread, error) {
+	t, err := s.inbox().Thread(thread)
+	if err != nil {
+		return t, err
+	}
+	p.say("%s's side, thread %s with %s: record %s", s.name, t.ID[:8], t.With, t.Record)
+	for _, e := range t.Entries {
+		p.say("  %-10s by %-19s %s", e.Type, e.By, e.State)
+	}
+	return t, nil
 }

@@ -10,14 +10,24 @@ import (
 	"testing"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/inbox"
 )
 
 // TestRun plays the demo to its end and reads the mails that it leaves.
 func TestRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	var out bytes.Buffer
-	if err := Run(t.Context(), dir, &out); err != nil {
+	result, err := Run(t.Context(), dir, &out)
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if len(result.Mails) != 4 || result.Folder != dir || result.Buyer.Record != inbox.TwoSignatures || result.Seller.Record != inbox.TwoSignatures {
+		t.Errorf("%+v", result)
+	}
+	for _, m := range result.Mails {
+		if m.Event.Verdict != inbox.Accepted || m.Event.Signature != inbox.Signed || !strings.Contains(out.String(), m.Text) {
+			t.Errorf("%+v", m)
+		}
 	}
 	if !strings.HasSuffix(out.String(), "Both sides agree on all of it.\nMails, stores, logs and configurations are in "+dir+".\n") {
 		t.Errorf("it ends in another way:\n%s", out.String())
@@ -31,7 +41,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Run(t.Context(), dir, &out); err == nil || !strings.HasSuffix(err.Error(), "is not empty: name a new folder") {
+	if _, err := Run(t.Context(), dir, &out); !errors.Is(err, ErrFolder) || !strings.HasSuffix(err.Error(), "is not empty: name a new folder") {
 		t.Errorf("into the same folder: %v", err)
 	}
 }
@@ -40,7 +50,7 @@ func TestRun(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := Run(ctx, "", &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, "", &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run returned %v", err)
 	}
 }

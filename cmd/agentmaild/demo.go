@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"io"
+
 	"github.com/agentmaild/agentmaild/demo"
 	"github.com/spf13/cobra"
 )
@@ -9,7 +12,20 @@ func (a *app) demoCommand() *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Show a negotiation between two agents; needs no configuration and no network", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return demo.Run(cmd.Context(), keep, cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			story := cmd.OutOrStdout()
+			if a.json {
+				story = io.Discard
+			}
+			result, err := demo.Run(cmd.Context(), keep, story)
+			if errors.Is(err, demo.ErrFolder) {
+				return usage("%w", err)
+			}
+			if err != nil {
+				return err
+			}
+			return a.print(cmd, result, func() {})
+		},
 	}
 	cmd.Flags().StringVar(&keep, "keep", "", "leave mails, stores, logs and configurations in this new `DIR`")
 	return cmd
