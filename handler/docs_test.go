@@ -20,7 +20,7 @@ func TestDocumented(t *testing.T) {
 	if !strings.Contains(string(page), "```json\n"+string(event)+"```\n") {
 		t.Error("the page does not show testdata/event.json")
 	}
-	for _, v := range []any{Document{}, Proof{}, Thread{}, threads.Entry{}, inbox.Action{}} {
+	for _, v := range []any{Document{}, Proof{}, Thread{}, inbox.Entry{}, threads.Entry{}, inbox.Delivery{}, inbox.Action{}} {
 		for field := range reflect.TypeOf(v).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !strings.Contains(string(page), "`"+name+"`") {

@@ -54,9 +54,9 @@ type Proof struct {
 
 // Thread is the negotiation as it stands.
 type Thread struct {
-	ID      string          `json:"id"`
-	With    string          `json:"with"`
-	Entries []threads.Entry `json:"entries"`
+	ID      string        `json:"id"`
+	With    string        `json:"with"`
+	Entries []inbox.Entry `json:"entries"`
 }
 
 // Run answers events as they come until ctx ends, and returns its error. An

@@ -40,6 +40,10 @@ func TestEventSchema(t *testing.T) {
 	if err := valid(t, s, string(golden)); err != nil {
 		t.Error(err)
 	}
+	undelivered := bytes.Replace(golden, []byte(`"state":"open"`), []byte(`"state":"agreed","undelivered":{"state":"failed","at":1,"reason":"550 no"}`), 1)
+	if err := valid(t, s, string(undelivered)); err != nil {
+		t.Error(err)
+	}
 	for _, c := range [][2]string{{`"version":1`, `"version":2`}, {`"state":"open"`, `"state":"ajar"`}, {`"approved":false`, `"approved":false,"x":1`}, {`"signature":"signed"`, `"signature":"invalid"`}} {
 		if valid(t, s, string(bytes.Replace(golden, []byte(c[0]), []byte(c[1]), 1))) == nil {
 			t.Errorf("with %s it is still valid", c[1])

@@ -14,8 +14,9 @@ type bounceRow struct {
 }
 
 // bounced matches a delivery report to the message it is about, and has it
-// shown to the owner. It changes no thread: anybody who has seen the
-// Message-ID can write a report. What its text says stays where it is.
+// shown to the owner, with its message and where reports wait. It changes no
+// state: anybody who has seen the Message-ID can write a report. What its text
+// says stays where it is.
 func (j *judge) bounced(r envelope.Report) error {
 	id, domain, _ := strings.Cut(strings.Trim(r.MessageID, "<>"), "@")
 	if !r.Failed || id == "" {
@@ -35,6 +36,9 @@ func (j *judge) bounced(r envelope.Report) error {
 	}
 	result := messageOf(&m.Message)
 	result.Reason = "its mail came back: " + orUnknown(r.Status)
+	if err := j.stuck(id, DeliveryBounced, result.Reason); err != nil {
+		return err
+	}
 	return j.event(Event{Kind: KindBounced, Result: result}, false)
 }
 

@@ -157,9 +157,19 @@ func TestDamagedStore(t *testing.T) {
 			func(*world) (store.Table, string) { return tableOutbox, "x" },
 			func(w *world) error { return w.seller.Approve("letter-x") },
 		},
-		"the outbox": {
-			func(*world) (store.Table, string) { return tableOutbox, "x" },
-			func(w *world) error { _, err := w.seller.Letters(); return err },
+		"the thread of a letter that was refused": {
+			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
+			func(w *world) error {
+				return w.seller.settle("x", Letter{ID: w.quote.ID, Thread: w.ask.Thread}, errors.New("550 no"))
+			},
+		},
+		"the thread of a letter that went out": {
+			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
+			func(w *world) error { return w.seller.settle("x", Letter{ID: w.quote.ID, Thread: w.ask.Thread}, nil) },
+		},
+		"a counter": {
+			func(*world) (store.Table, string) { return tableCounts, "nonces of " + buyerAddress },
+			func(w *world) error { return deliver(w, w.counter) },
 		},
 		"a report that is listed": {
 			func(*world) (store.Table, string) { return tableBounced, "x" },

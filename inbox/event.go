@@ -16,7 +16,7 @@ import (
 type Event struct {
 	Seq     string           `json:"seq"`  // sorts in the order in which events happened
 	At      int64            `json:"at"`   // Unix seconds
-	Kind    string           `json:"kind"` // received, sent, expired, decided, letter_failed, notice
+	Kind    string           `json:"kind"` // one of the kinds below
 	Result                   // of a received mail; Thread, ID and Type of others
 	Message jsontext.Value   `json:"message,omitempty"` // in canonical form
 	Proof   Proof            `json:"proof,omitzero"`
@@ -29,11 +29,11 @@ type Event struct {
 const (
 	KindReceived     = "received"
 	KindSent         = "sent"
-	KindExpired      = "expired"
-	KindDecided      = "decided" // by the owner, on a held message
-	KindLetterFailed = "letter_failed"
-	KindNotice       = "notice" // a refused accept was told of (D27)
-	KindBounced      = "bounced"
+	KindExpired      = "expired"       // offers and asks, or a message that was held
+	KindDecided      = "decided"       // by the owner, on a held message
+	KindLetterFailed = "letter_failed" // for good, or after three days
+	KindNotice       = "notice"        // a refused accept was told of (D27)
+	KindBounced      = "bounced"       // a delivery report says that a mail came back
 	KindLetterParked = "letter_parked" // beyond the hourly limit
 )
 

@@ -400,7 +400,7 @@ func TestNotice(t *testing.T) {
 	_, again := s.do(s.seller, Action{Type: intent.Cancel, Ref: counter.ID})
 	_ = again
 	s.expect(s.seller, accept, "duplicate")
-	if letters, _ := s.seller.Letters(); len(letters) != 0 {
+	if letters := outbox(t, s.seller); len(letters) != 0 {
 		t.Errorf("a second notice: %v", letters)
 	}
 }
@@ -507,7 +507,7 @@ func TestOutbox(t *testing.T) {
 	if err := s.buyer.Refuse(waiting[0].Key); !errors.Is(err, ErrAction) {
 		t.Errorf("refused twice: %v", err)
 	}
-	if letters, _ := s.buyer.Letters(); len(letters) != 0 {
+	if letters := outbox(t, s.buyer); len(letters) != 0 {
 		t.Errorf("left in the outbox: %v", letters)
 	}
 }
@@ -552,7 +552,7 @@ func TestStopWhileSending(t *testing.T) {
 		sent++
 		return nil
 	}))
-	if letters, _ := s.buyer.Letters(); !errors.Is(err, context.Canceled) || sent != 1 || len(letters) != 1 {
+	if letters := outbox(t, s.buyer); !errors.Is(err, context.Canceled) || sent != 1 || len(letters) != 1 {
 		t.Errorf("%d sent, %d left, %v", sent, len(letters), err)
 	}
 }

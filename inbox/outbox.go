@@ -83,6 +83,9 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 		if err := j.event(Event{Kind: KindLetterParked, Result: l.result()}, false); err != nil {
 			return err
 		}
+		if err := j.stuck(l.ID, DeliveryParked, l.Error); err != nil {
+			return err
+		}
 	}
 	key, err := j.tx.Next(tableOutbox)
 	if err != nil {
@@ -92,9 +95,10 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 	return j.tx.Put(tableOutbox, key, l)
 }
 
-// SendLetters drains the outbox through a transport until ctx ends. Letters
-// to one inbox go in the order in which they were queued; one that must wait
-// does not hold up the others.
+// SendLetters drains the outbox through a transport until ctx ends. Of the
+// letters that are due the one that was queued first goes first; one that
+// waits to be tried again holds up no other, and may be overtaken: the other
+// side parks an answer that comes before what it answers (D18).
 func (in *Inbox) SendLetters(ctx context.Context, t Transport) error {
 	if err := in.resume(); err != nil {
 		return err
@@ -167,7 +171,7 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 		letter.State = LetterSending
 		letter.Tries++
 		letter.Next = now.Add(backoff(letter.Tries-1, firstLetterWait, maxLetterWait)).Unix()
-		if err := in.putLetter(key, letter, nil); err != nil {
+		if err := in.commit(func(j *judge) error { return j.tx.Put(tableOutbox, key, letter) }); err != nil {
 			return next, err
 		}
 		sendErr := t.Send(sending, in.set.Address, letter.To, letter.Raw)
@@ -209,56 +213,46 @@ func (in *Inbox) settle(key string, l Letter, sendErr error) error {
 	now := in.srv.Now()
 	if sendErr == nil {
 		in.srv.Log.Info("letter sent", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries)
-		return in.commit(func(j *judge) error { return j.sent(key, l.ID, now.Unix()) })
+		return in.commit(func(j *judge) error { return j.sent(key, l, now.Unix()) })
 	}
 	l.State, l.Error = LetterFailed, "could not be sent: "+sendErr.Error()
 	temporary := (interface{ Temporary() bool })(nil)
 	if errors.As(sendErr, &temporary) && temporary.Temporary() && now.Sub(time.Unix(l.Queued, 0)) < letterLimit {
 		l.State = LetterQueued
 		in.srv.Log.Warn("letter waits", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries, "error", l.Error)
-		return in.putLetter(key, l, nil)
+		return in.commit(func(j *judge) error { return j.stay(key, l, DeliveryRetrying) })
 	}
-	return in.putLetter(key, l, &Event{Kind: KindLetterFailed, Result: l.result()})
+	return in.commit(func(j *judge) error {
+		if err := j.event(Event{Kind: KindLetterFailed, Result: l.result()}, false); err != nil {
+			return err
+		}
+		return j.stay(key, l, DeliveryFailed)
+	})
+}
+
+// stay leaves a letter in the outbox whose try went wrong.
+func (j *judge) stay(key string, l Letter, state DeliveryState) error {
+	if err := j.tx.Put(tableOutbox, key, l); err != nil {
+		return err
+	}
+	return j.stuck(l.ID, state, l.Error)
 }
 
 // sent takes a letter out of the outbox and notes on its message when the
 // mail server took it.
-func (j *judge) sent(key, id string, at int64) error {
-	if err := j.tx.Delete(tableOutbox, key); err != nil || id == "" {
+func (j *judge) sent(key string, l Letter, at int64) error {
+	if err := j.tx.Delete(tableOutbox, key); err != nil || l.ID == "" {
 		return err
 	}
 	var row messageRow
-	if ok, err := j.tx.Get(tableMessages, id, &row); err != nil || !ok {
+	if ok, err := j.tx.Get(tableMessages, l.ID, &row); err != nil || !ok {
 		return err
 	}
 	row.SentAt = at
-	return j.tx.Put(tableMessages, id, row)
-}
-
-func (in *Inbox) putLetter(key string, l Letter, event *Event) error {
-	return in.commit(func(j *judge) error {
-		if event != nil {
-			if err := j.event(*event, false); err != nil {
-				return err
-			}
-		}
-		return j.tx.Put(tableOutbox, key, l)
-	})
-}
-
-// Letters returns the outbox, oldest first, without the mails themselves.
-func (in *Inbox) Letters() (map[string]Letter, error) {
-	letters := map[string]Letter{}
-	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
-			var l Letter
-			err := r.Decode(&l)
-			l.Raw = nil
-			letters[r.Key] = l
-			return true, err
-		})
-	})
-	return letters, err
+	if err := j.tx.Put(tableMessages, l.ID, row); err != nil {
+		return err
+	}
+	return j.moving(l.ID, l.Thread)
 }
 
 // own is the inbox as an address of a mail.

@@ -149,7 +149,7 @@ func TestHeldAreBounded(t *testing.T) {
 				t.Errorf("the event is %+v", e)
 			}
 			s.expect(s.seller, first, "duplicate mail_only")
-			if letters := s.outbox(s.seller); len(letters) != 0 {
+			if letters := outbox(t, s.seller); len(letters) != 0 {
 				t.Errorf("it was answered: %v", letters)
 			}
 			if err := s.seller.Refuse(s.parsed(first).ID); err != nil {

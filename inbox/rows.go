@@ -82,6 +82,8 @@ type threadRow struct {
 	Messages []string `json:"messages"` // ids in the order of their commits
 	Due      int64    `json:"due,omitzero"`
 	Noticed  bool     `json:"noticed,omitzero"` // a late accept was told of (D27)
+
+	Undelivered map[string]undelivered `json:"undelivered,omitempty"` // by message id
 }
 
 // other is the address that the thread is with.

@@ -184,8 +184,8 @@ func (s *scene) letter(in *Inbox) []byte {
 }
 
 // outbox is the letters in it.
-func (s *scene) outbox(in *Inbox) []Letter {
-	s.t.Helper()
+func outbox(t testing.TB, in *Inbox) []Letter {
+	t.Helper()
 	var letters []Letter
 	if err := in.view(func(tx *store.Tx) error {
 		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
@@ -195,7 +195,7 @@ func (s *scene) outbox(in *Inbox) []Letter {
 			return true, err
 		})
 	}); err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return letters
 }

@@ -78,7 +78,7 @@ func TestBounce(t *testing.T) {
 	if got := s.state(s.buyer, done.Thread, done.ID); got != "open" {
 		t.Errorf("a report made the ask %s", got)
 	}
-	if letters, _ := s.buyer.Letters(); len(letters) != 0 {
+	if letters := outbox(t, s.buyer); len(letters) != 0 {
 		t.Errorf("a report was answered: %v", letters)
 	}
 	if err := s.buyer.Approve(waiting[0].Key); !errors.Is(err, ErrAction) {

@@ -9,11 +9,18 @@ import (
 
 // Thread is a thread as the owner sees it.
 type Thread struct {
-	ID       string          `json:"id"`
-	With     string          `json:"with"` // the other side's address
-	Entries  []threads.Entry `json:"entries"`
-	Record   RecordKind      `json:"record,omitempty"`
-	Messages []Message       `json:"messages,omitempty"` // in the order of their commits
+	ID       string     `json:"id"`
+	With     string     `json:"with"` // the other side's address
+	Entries  []Entry    `json:"entries"`
+	Record   RecordKind `json:"record,omitempty"`
+	Messages []Message  `json:"messages,omitempty"` // in the order of their commits
+}
+
+// Entry is an offer or an ask. Where Undelivered is not nil, what this side
+// said last about it has not reached the other: a deal may be one here alone.
+type Entry struct {
+	threads.Entry
+	Undelivered *Delivery `json:"undelivered,omitempty"`
 }
 
 // Message is a message of a thread with what was proven about it.
@@ -23,6 +30,7 @@ type Message struct {
 	From      string         `json:"from"`
 	At        int64          `json:"at"` // arrival or sending, Unix seconds
 	SentAt    int64          `json:"sent_at,omitzero"`
+	Delivery  *Delivery      `json:"delivery,omitempty"` // of one from here
 	Fate      Fate           `json:"fate"`
 	Signature Signature      `json:"signature"`
 	Warnings  []string       `json:"warnings,omitempty"`
@@ -41,8 +49,8 @@ func (in *Inbox) Threads() ([]Thread, error) {
 			if err := r.Decode(&row); err != nil {
 				return false, err
 			}
-			kind, err := recordKind(tx, row.Thread)
-			list = append(list, Thread{ID: row.ID, With: row.other(in.set.Address), Entries: in.asOf(row.Thread).Entries, Record: kind})
+			kind, err := recordKind(tx, &row)
+			list = append(list, Thread{ID: row.ID, With: row.other(in.set.Address), Entries: row.entries(in), Record: kind})
 			return true, err
 		})
 	})
@@ -68,12 +76,12 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 		if !known {
 			return cannot("thread %q is not known here: see `agentmaild threads list`", id)
 		}
-		t = Thread{ID: id, With: row.other(in.set.Address), Entries: in.asOf(row.Thread).Entries}
-		if t.Record, err = recordKind(tx, row.Thread); err != nil {
+		t = Thread{ID: id, With: row.other(in.set.Address), Entries: row.entries(in)}
+		if t.Record, err = recordKind(tx, &row); err != nil {
 			return err
 		}
 		for _, id := range row.Messages {
-			m, err := message(tx, id)
+			m, err := row.message(tx, id)
 			if err != nil {
 				return err
 			}
@@ -84,7 +92,7 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 	return t, err
 }
 
-func message(tx *store.Tx, id string) (Message, error) {
+func (t *threadRow) message(tx *store.Tx, id string) (Message, error) {
 	var row messageRow
 	if _, err := tx.Get(tableMessages, id, &row); err != nil {
 		return Message{}, err
@@ -94,7 +102,7 @@ func message(tx *store.Tx, id string) (Message, error) {
 		return Message{}, err
 	}
 	return Message{
-		ID: id, Type: m.Type, From: m.From.Address, At: row.At, SentAt: row.SentAt, Fate: row.Fate,
+		ID: id, Type: m.Type, From: m.From.Address, At: row.At, SentAt: row.SentAt, Delivery: t.delivery(id, &row), Fate: row.Fate,
 		Signature: row.Signature, Warnings: row.Warnings, Proof: row.Proof, Hash: row.Hash,
 		Message: jsontext.Value(row.Canonical), JWS: row.JWS,
 	}, nil
@@ -104,22 +112,22 @@ func message(tx *store.Tx, id string) (Message, error) {
 type RecordKind string
 
 // The kinds; "" where nothing was agreed, or this side signed nothing that a
-// record could rest on.
+// record could rest on, or what it signed never left.
 const (
 	TwoSignatures RecordKind = "two_signatures"
 	OurSignature  RecordKind = "our_signature"
 )
 
 // recordKind is the kind of record of the last agreement of a thread.
-func recordKind(tx *store.Tx, t threads.Thread) (RecordKind, error) {
+func recordKind(tx *store.Tx, t *threadRow) (RecordKind, error) {
 	for i := len(t.Entries) - 1; i >= 0; i-- {
 		if t.Entries[i].Accept == "" {
 			continue
 		}
 		var ours, theirs bool
 		for _, id := range []string{t.Entries[i].ID, t.Entries[i].Accept} {
-			var row messageRow
-			if _, err := tx.Get(tableMessages, id, &row); err != nil {
+			row, left, err := t.left(tx, id)
+			if err != nil || !left {
 				return "", err
 			}
 			signed := row.Signature == Signed

@@ -114,7 +114,10 @@ func (in *Inbox) Approve(key string) error {
 				now := j.in.srv.Now().Unix()
 				l.State, l.Queued, l.Next, l.Tries = LetterQueued, now, now, 0
 				j.queued = true
-				return j.tx.Put(tableOutbox, seq, l)
+				if err := j.tx.Put(tableOutbox, seq, l); err != nil {
+					return err
+				}
+				return j.moving(l.ID, l.Thread)
 			})
 		}
 		if strings.HasPrefix(key, bouncePrefix) {
@@ -132,7 +135,12 @@ func (in *Inbox) Refuse(key string) error {
 			return j.pending(seq, func() error { return j.tx.Delete(tablePending, seq) })
 		}
 		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
-			return j.waitingLetter(seq, func(Letter) error { return j.tx.Delete(tableOutbox, seq) })
+			return j.waitingLetter(seq, func(l Letter) error {
+				if err := j.tx.Delete(tableOutbox, seq); err != nil {
+					return err
+				}
+				return j.stuck(l.ID, DeliveryDropped, "given up by the owner: "+l.Error)
+			})
 		}
 		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
 			return j.putAside(id)

@@ -1,0 +1,152 @@
+package inbox
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/agentmaild/agentmaild/envelope/intent"
+)
+
+// try has an inbox send what is due; the mail server answers with err.
+func (s *scene) try(in *Inbox, err error) {
+	s.t.Helper()
+	if _, err := in.sendDue(s.t.Context(), transport(func(_, _ string, _ []byte) error { return err })); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// onlyWaiting is the key of the one thing that waits for the owner.
+func (s *scene) onlyWaiting(in *Inbox) string {
+	s.t.Helper()
+	waiting, err := in.Waiting()
+	if err != nil || len(waiting) != 1 {
+		s.t.Fatalf("waiting: %+v, %v", waiting, err)
+	}
+	return waiting[0].Key
+}
+
+// Whatever keeps the mail of an accept from the other side stands with the
+// message, with the offer, and in both lists; and what never left is no deal
+// that a record could show.
+func TestDelivery(t *testing.T) {
+	refused := errors.New("550 no such user")
+	for name, c := range map[string]struct {
+		then   func(*scene, Done)
+		state  DeliveryState
+		reason string
+		record RecordKind
+	}{
+		"queued":   {func(*scene, Done) {}, DeliveryQueued, "", TwoSignatures},
+		"sent":     {func(s *scene, _ Done) { s.try(s.buyer, nil) }, DeliverySent, "", TwoSignatures},
+		"retrying": {func(s *scene, _ Done) { s.try(s.buyer, sendError(true)) }, DeliveryRetrying, "could not be sent: 451 later", TwoSignatures},
+		"sent at the second try": {func(s *scene, _ Done) {
+			s.try(s.buyer, sendError(true))
+			s.now = s.now.Add(time.Minute)
+			s.try(s.buyer, nil)
+		}, DeliverySent, "", TwoSignatures},
+		"refused": {func(s *scene, _ Done) { s.try(s.buyer, refused) }, DeliveryFailed, "could not be sent: 550 no such user", ""},
+		"refused, and let go again": {func(s *scene, _ Done) {
+			s.try(s.buyer, refused)
+			if err := s.buyer.Approve(s.onlyWaiting(s.buyer)); err != nil {
+				s.t.Fatal(err)
+			}
+		}, DeliveryQueued, "", TwoSignatures},
+		"refused, and given up": {func(s *scene, _ Done) {
+			s.try(s.buyer, refused)
+			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer)); err != nil {
+				s.t.Fatal(err)
+			}
+		}, DeliveryDropped, "given up by the owner: could not be sent: 550 no such user", ""},
+		"bounced": {func(s *scene, d Done) {
+			s.try(s.buyer, nil)
+			s.expect(s.buyer, bounceOf("<"+d.ID+"@buyer.test>", "failed"), "plain none")
+			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer)); err != nil { // the report is put aside
+				s.t.Fatal(err)
+			}
+		}, DeliveryBounced, "its mail came back: status 5.1.1", TwoSignatures},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			_, quote := s.quoted()
+			accept, err := s.buyer.Do(Action{Type: intent.Accept, Ref: quote.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.then(s, accept)
+			s.delivered(accept, quote.ID, Delivery{State: c.state, Reason: c.reason}, c.record)
+		})
+	}
+}
+
+// delivered compares where the buyer's accept stands, in all views.
+func (s *scene) delivered(accept Done, offer string, want Delivery, record RecordKind) {
+	s.t.Helper()
+	thread, err := s.buyer.Thread(accept.Thread)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := s.buyer.Threads()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range thread.Messages {
+		if m.ID == accept.ID {
+			s.isDelivery("the accept", m.Delivery, want)
+		} else if m.Fate == FateAccepted && m.Delivery != nil {
+			s.t.Errorf("a message from outside has a delivery: %+v", m.Delivery)
+		}
+	}
+	for view, shown := range map[string]Thread{"show": thread, "list": list[0]} {
+		if shown.Record != record {
+			s.t.Errorf("%s: record %q, want %q", view, shown.Record, record)
+		}
+		for _, e := range shown.Entries {
+			stuck := e.ID == offer && want.Reason != ""
+			if !stuck && e.Undelivered != nil {
+				s.t.Errorf("%s: %s is undelivered: %+v", view, e.Type, e.Undelivered)
+			}
+			if stuck {
+				s.isDelivery(view, e.Undelivered, want)
+			}
+		}
+	}
+}
+
+func (s *scene) isDelivery(what string, got *Delivery, want Delivery) {
+	s.t.Helper()
+	if got == nil || got.State != want.State || got.Reason != want.Reason || got.At == 0 {
+		s.t.Errorf("%s: %+v, want %+v", what, got, want)
+	}
+}
+
+// An accept beyond the hourly limit has not left, and is shown so.
+func TestParkedDelivery(t *testing.T) {
+	s := newScene(t)
+	_, quote := s.quoted()
+	s.buyer.set.HourlyLimit = 1 // the ask was one
+	accept, err := s.buyer.Do(Action{Type: intent.Accept, Ref: quote.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.delivered(accept, quote.ID, Delivery{State: DeliveryParked, Reason: "is one more than 1 within an hour"}, "")
+	if err := s.buyer.Approve(s.onlyWaiting(s.buyer)); err != nil {
+		t.Fatal(err)
+	}
+	s.delivered(accept, quote.ID, Delivery{State: DeliveryQueued}, TwoSignatures)
+}
+
+// A quote that never came to the buyer is shown so with the offer itself.
+func TestUndeliveredOffer(t *testing.T) {
+	s := newScene(t)
+	offer, err := s.buyer.Do(timesAction())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.try(s.buyer, errors.New("550 no"))
+	thread, err := s.buyer.Thread(offer.Thread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.isDelivery("the offer", thread.Entries[0].Undelivered, Delivery{State: DeliveryFailed, Reason: "could not be sent: 550 no"})
+}
