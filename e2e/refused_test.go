@@ -18,7 +18,7 @@ func TestRefusals(t *testing.T) {
 		another  = "agent-b2@seller.test"
 	)
 	s := startStack(t)
-	s.refuse(unwanted+" 550 5.7.1 not from you", sellerAddress+" 450 4.2.0 greylisted")
+	s.refuse(unwanted+" 550 5.7.1 not from you", sellerAddress+" greylist")
 	buyer, seller := s.side("buyer"), s.side("seller")
 	buyer.start()
 	seller.start()
@@ -27,8 +27,10 @@ func TestRefusals(t *testing.T) {
 	returned, lost := buyer.ask(nobody)
 	fine, _ := buyer.ask(another)
 
-	buyer.until("the greylisted letter's wait", func() bool { return buyer.logged("letter waits", greylisted, "450") == 1 })
-	s.refuse()
+	buyer.until("the greylisted letter's wait", func() bool { return buyer.logged("letter waits", greylisted, "450", "greylisted") == 1 })
+	if list := buyer.run("inbox", "list"); !strings.Contains(list, "could not be sent: ") {
+		t.Errorf("the inbox shows no reason:\n%s", list)
+	}
 	buyer.until("the letter behind it", func() bool { return buyer.logged("letter sent", fine, "tries=1") == 1 })
 	t.Run("550 at submission is shown", func(t *testing.T) {
 		buyer.waitsFor("letter", refused, "the mail to "+unwanted+" could not be sent: ", "550", "not from you")
@@ -40,9 +42,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("the report is not what Postfix wrote: %d mails", len(mails))
 		}
 	})
-	t.Run("450 at submission is tried again", func(t *testing.T) {
+	t.Run("a greylisted letter is tried again and arrives once", func(t *testing.T) {
 		buyer.within(90*time.Second, "the second try", func() bool { return buyer.logged("letter sent", greylisted, "tries=2") == 1 })
 		seller.has(greylisted, deal, "buyer")
+		if n := seller.logged("msg=received", greylisted); n != 1 {
+			t.Errorf("it arrived %d times", n)
+		}
 	})
 	// Nothing else went out: the returned, the one behind it, the greylisted.
 	if n := strings.Count(s.postfixLog(), "sasl_username="+buyerAddress); n != 3 {
