@@ -54,14 +54,14 @@ func showThreads(cmd *cobra.Command, list []inbox.Thread) {
 		if last.By == t.With {
 			by = "them"
 		}
-		row(t.ID, t.With, string(last.Type), by, string(last.State), last.ID)
+		row(t.ID, t.With, string(last.Type), by, stands(last), last.ID)
 	}
 }
 
 func showThread(cmd *cobra.Command, t inbox.Thread) {
 	cmd.Printf("Thread %s with %s\n\n", t.ID, t.With)
 	for _, e := range t.Entries {
-		cmd.Printf("  %-13s %s by %s: %s\n", e.Type, e.ID, e.By, e.State)
+		cmd.Printf("  %-13s %s by %s: %s\n", e.Type, e.ID, e.By, stands(e))
 	}
 	if t.Record != "" {
 		cmd.Printf("  record: %s\n", t.Record)
@@ -72,13 +72,32 @@ func showThread(cmd *cobra.Command, t inbox.Thread) {
 	}
 }
 
+// stands is where an offer or ask stands, and whether the other side can know.
+func stands(e inbox.Entry) string {
+	if e.Undelivered == nil {
+		return string(e.State)
+	}
+	return string(e.State) + " here alone, " + delivery(e.Undelivered)
+}
+
+// delivery says in one line where the mail of a message from here stands.
+func delivery(d *inbox.Delivery) string {
+	switch {
+	case d.State == inbox.DeliverySent:
+		return "taken by the mail server " + when(d.At)
+	case d.State == inbox.DeliveryQueued:
+		return "in the outbox"
+	case d.State.Never():
+		return "never delivered: " + d.Reason
+	default:
+		return "not delivered yet: " + d.Reason
+	}
+}
+
 // proof says in one line what is known about a message.
 func proof(m inbox.Message) string {
 	if m.Fate == inbox.FateSent {
-		if m.SentAt == 0 {
-			return "in the outbox"
-		}
-		return "taken by the mail server " + when(m.SentAt)
+		return delivery(m.Delivery)
 	}
 	words := "DKIM " + m.Proof.Domain + ", " + string(m.Signature)
 	if m.Proof.Party != "" {
