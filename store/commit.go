@@ -18,6 +18,7 @@ func (s *Store) commitAll() {
 		select {
 		case c := <-s.calls:
 			s.commit(s.waiting([]*call{c}))
+			s.settle()
 		case <-s.quit:
 			return
 		}
@@ -70,7 +71,7 @@ func (s *Store) try(batch []*call) (failed int, err error) {
 		return -1, err
 	}
 	for i, c := range batch {
-		err := c.run(tx)
+		err := s.run(tx, c)
 		if errors.Is(err, ErrDamaged) {
 			return -1, err
 		}
@@ -84,22 +85,30 @@ func (s *Store) try(batch []*call) (failed int, err error) {
 
 // run is one call's part of a transaction. A panic of its own is its error
 // alone; what bbolt panics with over a damaged file was made an error before.
-func (c *call) run(tx *bbolt.Tx) (err error) {
-	root, err := openRoot(tx, c.inbox)
+func (s *Store) run(tx *bbolt.Tx, c *call) (err error) {
+	t, err := openTx(tx, c.inbox)
 	if err != nil {
 		return fmt.Errorf("opening inbox %q in the store: %w", c.inbox, err)
 	}
 	defer func() {
+		s.writes += t.writes
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v, in %s", ErrPanic, p, panicPlace())
 		}
 	}()
-	return c.fn(&Tx{root: root, writable: true})
+	return c.fn(t)
 }
 
-func openRoot(tx *bbolt.Tx, inbox string) (root *bbolt.Bucket, err error) {
+// openTx is tx for what an inbox writes.
+func openTx(tx *bbolt.Tx, inbox string) (_ *Tx, err error) {
 	defer damaged(&err)()
-	return tx.Bucket(inboxesBucket).CreateBucketIfNotExists([]byte(inbox))
+	if inbox == "" {
+		return nil, errNoName
+	}
+	if _, err := tx.CreateBucketIfNotExists(freshBucket); err != nil {
+		return nil, err
+	}
+	return inboxTx(tx, inbox)
 }
 
 // panicPlace is the line that panicked, when called by the function that
@@ -117,5 +126,8 @@ func panicPlace() string {
 	}
 }
 
-// errReadOnly is a programming mistake: a write in a View.
-var errReadOnly = errors.New("write in a read-only transaction")
+// Programming mistakes: a write in a View, and one of a row without a name.
+var (
+	errReadOnly = errors.New("write in a read-only transaction")
+	errNoName   = errors.New("an inbox, table or key without a name")
+)

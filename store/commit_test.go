@@ -49,7 +49,7 @@ func TestWaitingUpdatesShareACommit(t *testing.T) {
 		var updates []func(*Tx) error
 		for i := range 64 {
 			updates = append(updates, func(tx *Tx) error {
-				commits[tx.root.Tx().ID()]++
+				commits[tx.fresh.Tx().ID()]++
 				return tx.Put(table, Key(uint64(i)), row{Count: i})
 			})
 		}
@@ -76,7 +76,7 @@ func TestMoreThanABatch(t *testing.T) {
 		commits := map[int]int{}
 		updates := make([]func(*Tx) error, maxBatch+1)
 		for i := range updates {
-			updates[i] = func(tx *Tx) error { commits[tx.root.Tx().ID()]++; return nil }
+			updates[i] = func(tx *Tx) error { commits[tx.fresh.Tx().ID()]++; return nil }
 		}
 		together(t, s, updates)
 		if len(commits) != 2 {

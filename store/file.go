@@ -54,7 +54,7 @@ func lock(path string, options *bbolt.Options) (db *bbolt.DB, info os.FileInfo, 
 		}
 	}()
 	defer damaged(&err)()
-	options.Timeout, options.FreelistType = lockWait, bbolt.FreelistMapType
+	options.Timeout, options.FreelistType = lockWait, bbolt.FreelistArrayType
 	options.OpenFile = func(path string, flag int, mode os.FileMode) (f *os.File, err error) {
 		file, err = os.OpenFile(path, flag, mode)
 		return file, err

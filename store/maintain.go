@@ -1,12 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.etcd.io/bbolt"
@@ -64,26 +68,55 @@ func readOnly(path string, fn func(*bbolt.Tx) error) (err error) {
 }
 
 func countAll(tx *bbolt.Tx) ([]Count, error) {
-	counts := []Count{}
-	inboxes := tx.Bucket(inboxesBucket)
-	if inboxes == nil {
+	if tx.Bucket(inboxesBucket) == nil {
 		return nil, fmt.Errorf("%w: it has no inboxes", ErrDamaged)
 	}
+	counts, err := tables(tx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range counts {
+		c := &counts[i]
+		t, err := inboxTx(tx, c.Inbox)
+		if err != nil {
+			return nil, err
+		}
+		err = t.Scan(c.Table, "", "", func(r Row) (bool, error) {
+			c.Rows++
+			if plain := len(r.data) > 0 && r.data[0] == rawMark; !plain && !jsontext.Value(r.data).IsValid() {
+				return false, fmt.Errorf("%w: row %s/%s/%q is no JSON", ErrDamaged, c.Inbox, c.Table, r.Key)
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
+// tables is every table of every inbox, settled or fresh, in order, with no rows counted.
+func tables(tx *bbolt.Tx) ([]Count, error) {
+	found := map[Count]bool{}
+	inboxes := tx.Bucket(inboxesBucket)
 	err := inboxes.ForEachBucket(func(inbox []byte) error {
 		return inboxes.Bucket(inbox).ForEachBucket(func(table []byte) error {
-			c := Count{Inbox: string(inbox), Table: Table(table)}
-			err := inboxes.Bucket(inbox).Bucket(table).ForEach(func(key, value []byte) error {
-				c.Rows++
-				if plain := len(value) > 0 && value[0] == rawMark; !plain && !jsontext.Value(value).IsValid() {
-					return fmt.Errorf("%w: row %s/%s/%q is no JSON", ErrDamaged, inbox, table, key)
-				}
-				return nil
-			})
-			counts = append(counts, c)
-			return err
+			found[Count{Inbox: string(inbox), Table: Table(table)}] = true
+			return nil
 		})
 	})
-	return counts, err
+	if fresh := tx.Bucket(freshBucket); fresh != nil && err == nil {
+		err = fresh.ForEach(func(k, _ []byte) error {
+			inbox, table, _, err := splitFresh(k)
+			if err == nil && table != sequences {
+				found[Count{Inbox: inbox, Table: table}] = true
+			}
+			return err
+		})
+	}
+	return slices.SortedFunc(maps.Keys(found), func(a, b Count) int {
+		return cmp.Or(strings.Compare(a.Inbox, b.Inbox), strings.Compare(string(a.Table), string(b.Table)))
+	}), err
 }
 
 // Copy writes a copy of the store at path, which no daemon may have open.

@@ -167,7 +167,7 @@ func schema(t *testing.T, path, value string) {
 func badRow(t *testing.T, path string) {
 	t.Helper()
 	edit(t, path, func(tx *bbolt.Tx) error {
-		return tx.Bucket(inboxesBucket).Bucket([]byte("sales")).Bucket([]byte(table)).Put([]byte("c"), []byte("{"))
+		return tx.Bucket(freshBucket).Put((&Tx{inbox: "sales"}).freshKey(table, "c"), []byte("{"))
 	})
 }
 

@@ -56,6 +56,7 @@ type Store struct {
 	once  sync.Once // closes quit
 	done  sync.WaitGroup
 
+	writes  int // of the committer, since rows settled last
 	commits atomic.Int64
 	damage  atomic.Pointer[error] // the first that was met
 }
@@ -85,6 +86,9 @@ func Open(path string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
 	}
 	s := &Store{db: db, path: path, file: file, calls: make(chan *call), quit: make(chan struct{})}
+	if err := db.View(s.countFresh); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
+	}
 	s.done.Go(s.commitAll)
 	return s, nil
 }
@@ -146,17 +150,12 @@ func (s *Store) Update(inbox string, fn func(*Tx) error) error {
 // View runs fn in a read-only transaction on the rows of one inbox.
 func (s *Store) View(inbox string, fn func(*Tx) error) error {
 	return s.view(func(tx *bbolt.Tx) error {
-		root, err := findRoot(tx, inbox)
+		t, err := inboxTx(tx, inbox)
 		if err != nil {
 			return err
 		}
-		return fn(&Tx{root: root})
+		return fn(t)
 	})
-}
-
-func findRoot(tx *bbolt.Tx, inbox string) (root *bbolt.Bucket, err error) {
-	defer damaged(&err)()
-	return tx.Bucket(inboxesBucket).Bucket([]byte(inbox)), nil
 }
 
 func (s *Store) view(fn func(*bbolt.Tx) error) (err error) {

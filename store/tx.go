@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -13,28 +14,31 @@ import (
 // Table names a set of rows with string keys, kept in the order of the keys.
 type Table string
 
-// Tx is a transaction on the rows of one inbox.
+// Tx is a transaction on the rows of one inbox. What it writes goes to the
+// fresh rows, and so it reads those first (fresh.go).
 type Tx struct {
-	root     *bbolt.Bucket // nil where nothing was ever written
+	inbox    string
+	settled  *bbolt.Bucket // of this inbox; nil where none of its rows has settled
+	fresh    *bbolt.Bucket // of all inboxes; nil where there are none
 	writable bool
+	writes   int
 }
 
+// inboxTx is tx for the rows of one inbox.
+func inboxTx(tx *bbolt.Tx, inbox string) (t *Tx, err error) {
+	defer damaged(&err)()
+	return &Tx{
+		inbox: inbox, settled: tx.Bucket(inboxesBucket).Bucket([]byte(inbox)),
+		fresh: tx.Bucket(freshBucket), writable: tx.Writable(),
+	}, nil
+}
+
+// table is the settled rows of a table, or nil.
 func (tx *Tx) table(t Table) *bbolt.Bucket {
-	if tx.root == nil {
+	if tx.settled == nil {
 		return nil
 	}
-	return tx.root.Bucket([]byte(t))
-}
-
-func (tx *Tx) create(t Table) (b *bbolt.Bucket, err error) {
-	if !tx.writable {
-		return nil, errReadOnly
-	}
-	b, err = tx.root.CreateBucketIfNotExists([]byte(t))
-	if err != nil {
-		return nil, fmt.Errorf("opening table %s: %w", t, err)
-	}
-	return b, nil
+	return tx.settled.Bucket([]byte(t))
 }
 
 // Get reads a row into value and tells whether there was one.
@@ -52,11 +56,15 @@ func (tx *Tx) Get(t Table, key string, value any) (bool, error) {
 // read copies the value of a row out of the file, nil where there is none.
 func (tx *Tx) read(t Table, key string) (data []byte, err error) {
 	defer damaged(&err)()
-	b := tx.table(t)
-	if b == nil {
-		return nil, nil
+	if tx.fresh != nil {
+		if data := tx.fresh.Get(tx.freshKey(t, key)); data != nil {
+			return bytes.Clone(present(data)), nil
+		}
 	}
-	return bytes.Clone(b.Get([]byte(key))), nil
+	if b := tx.table(t); b != nil {
+		return bytes.Clone(b.Get([]byte(key))), nil
+	}
+	return nil, nil
 }
 
 // Put writes a row. An empty key is refused by the store beneath.
@@ -68,13 +76,19 @@ func (tx *Tx) Put(t Table, key string, value any) error {
 	return tx.write(t, key, data)
 }
 
+// write makes a fresh row.
 func (tx *Tx) write(t Table, key string, data []byte) (err error) {
 	defer damaged(&err)()
-	b, err := tx.create(t)
-	if err != nil {
-		return err
+	switch {
+	case !tx.writable:
+		err = errReadOnly
+	case t == "" || key == "":
+		err = errNoName
+	default:
+		tx.writes++
+		err = tx.fresh.Put(tx.freshKey(t, key), data)
 	}
-	if err := b.Put([]byte(key), data); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing row %s/%s: %w", t, key, err)
 	}
 	return nil
@@ -105,11 +119,10 @@ func (tx *Tx) PutBytes(t Table, key string, value []byte) error {
 // Delete removes a row; one that is not there is no error.
 func (tx *Tx) Delete(t Table, key string) (err error) {
 	defer damaged(&err)()
-	b, err := tx.create(t)
-	if err != nil {
-		return err
+	if b := tx.table(t); !tx.writable || t == "" || b != nil && b.Get([]byte(key)) != nil {
+		return tx.write(t, key, deleted)
 	}
-	return b.Delete([]byte(key))
+	return tx.fresh.Delete(tx.freshKey(t, key))
 }
 
 // Row is one row of a Scan; Decode reads its value. Neither may be kept.
@@ -136,63 +149,59 @@ func (r Row) copied() (data []byte, err error) {
 }
 
 // Scan calls fn for the rows whose key has the prefix and is at or after
-// from, in the order of the keys, until fn returns false or an error. fn must
-// not write to the table.
+// from, in the order of the keys, until fn returns false or an error. What fn
+// writes ahead of its row is scanned too.
 func (tx *Tx) Scan(t Table, prefix, from string, fn func(Row) (bool, error)) error {
-	next, err := tx.rows(t, max(prefix, from))
-	for err == nil {
-		var row Row
-		var there bool
-		if row, there, err = next(); err != nil || !there || !strings.HasPrefix(row.Key, prefix) {
+	rows, err := tx.rows(t)
+	if err != nil {
+		return err
+	}
+	for key := max(prefix, from); ; {
+		row, there, err := rows.at(key)
+		if err != nil || !there || !strings.HasPrefix(row.Key, prefix) {
 			return err
 		}
-		var more bool
-		if more, err = fn(row); !more {
-			return err
+		if row.data != nil {
+			if more, err := fn(row); err != nil || !more {
+				return err
+			}
 		}
+		key = row.Key + "\x00"
 	}
-	return err
-}
-
-// rows returns a function that returns one row after the other, from a key on.
-func (tx *Tx) rows(t Table, from string) (next func() (Row, bool, error), err error) {
-	defer damaged(&err)()
-	b := tx.table(t)
-	if b == nil {
-		return func() (Row, bool, error) { return Row{}, false, nil }, nil
-	}
-	c := b.Cursor()
-	step := func() ([]byte, []byte) { return c.Seek([]byte(from)) }
-	return func() (row Row, there bool, err error) {
-		defer damaged(&err)()
-		key, value := step()
-		step = c.Next
-		return Row{string(key), value}, key != nil, nil
-	}, nil
 }
 
 // Next is a number that was never returned before for this table, counting
 // from 1, as a key that sorts in that order.
-func (tx *Tx) Next(t Table) (key string, err error) {
-	defer damaged(&err)()
-	b, err := tx.create(t)
-	if err != nil {
-		return "", err
+func (tx *Tx) Next(t Table) (string, error) {
+	n, err := tx.last(t)
+	if err == nil {
+		err = tx.write(sequences, string(t), strconv.AppendUint(nil, n+1, 10))
 	}
-	n, err := b.NextSequence()
 	if err != nil {
 		return "", fmt.Errorf("numbering a row of %s: %w", t, err)
 	}
-	return Key(n), nil
+	return Key(n + 1), nil
 }
 
 // Last is the number that Next returned last for a table, 0 for none.
 func (tx *Tx) Last(t Table) uint64 {
-	b := tx.table(t)
-	if b == nil {
-		return 0
+	n, _ := tx.last(t) // damage is met, and told, by what is read next
+	return n
+}
+
+func (tx *Tx) last(t Table) (n uint64, err error) {
+	defer damaged(&err)()
+	data, err := tx.read(sequences, string(t))
+	if err != nil {
+		return 0, err
 	}
-	return b.Sequence()
+	if data != nil {
+		return strconv.ParseUint(string(data), 10, 64)
+	}
+	if b := tx.table(t); b != nil {
+		return b.Sequence(), nil
+	}
+	return 0, nil
 }
 
 // Key writes a number as a key: 16 hex digits, which sort as the numbers do.
