@@ -39,6 +39,7 @@ func (a *app) askCommand() *cobra.Command {
 	return a.actionCommand("ask --to ADDRESS --item ITEM…", "Ask for a quote", intent.AskQuote, func(f *actionFlags) {
 		member(f, "to", "`ADDRESS` to ask", text, func(a *inbox.Action, v string) { a.To = v })
 		member(f, "thread", "`ID` of a thread to ask in again", parseID, func(a *inbox.Action, v string) { a.Thread = v })
+		complete(f.cmd, "thread", a.completeIDs(threadIDs))
 		member(f, "wanted-by", "`DATE`, as in 2026-11-30", text, func(a *inbox.Action, v string) { a.WantedBy = v })
 		f.addItems()
 		f.addFile()
@@ -49,6 +50,8 @@ func (a *app) quoteCommand() *cobra.Command {
 	return a.actionCommand("quote --thread ID --item ITEM… --total MONEY", "Give a quote, or counter one", intent.Quote, func(f *actionFlags) {
 		member(f, "thread", "`ID` of the thread with the ask that is answered", parseID, func(a *inbox.Action, v string) { a.Thread = v })
 		member(f, "replaces", "`ID` of the offer that is countered", parseID, func(a *inbox.Action, v string) { a.Replaces = v })
+		complete(f.cmd, "thread", a.completeIDs(threadIDs))
+		complete(f.cmd, "replaces", a.completeIDs(answerable(intent.Accept)))
 		member(f, "total", "`MONEY`, as in \"500.00 EUR\"", intent.ParseMoney, func(a *inbox.Action, v intent.Money) { a.Total = &v })
 		member(f, "delivery-by", "`DATE`, as in 2026-11-30", text, func(a *inbox.Action, v string) { a.DeliveryBy = v })
 		f.addItems()
@@ -60,6 +63,7 @@ func (a *app) timesCommand() *cobra.Command {
 	return a.actionCommand("times --to ADDRESS --slot SLOT…", "Propose times", intent.ProposeTimes, func(f *actionFlags) {
 		member(f, "to", "`ADDRESS` to propose to", text, func(a *inbox.Action, v string) { a.To = v })
 		member(f, "replaces", "`ID` of the offer that is countered", parseID, func(a *inbox.Action, v string) { a.Replaces = v })
+		complete(f.cmd, "replaces", a.completeIDs(answerable(intent.Accept)))
 		member(f, "slot", "`SLOT`, as in \"2026-11-12T10:00:00+01:00 2026-11-12T10:30:00+01:00 Europe/Berlin\"; up to five times",
 			several(&f.slots, parseSlot), func(a *inbox.Action, v []intent.Slot) { a.Slots = v })
 		member(f, "purpose", "what for, in `TEXT`", text, func(a *inbox.Action, v string) { a.Purpose = v })

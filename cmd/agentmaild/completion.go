@@ -32,8 +32,8 @@ func (a *app) completeInbox(*cobra.Command, []string, string) ([]string, cobra.S
 // lister finds what can be completed in one inbox of a running daemon.
 type lister func(ctx context.Context, client *api.Client, inbox string) ([]string, error)
 
-// completeIDs offers what the daemon has for the one argument of a command,
-// and nothing where no daemon answers.
+// completeIDs offers what the daemon has for a flag or the one argument of a
+// command, and nothing where no daemon answers.
 func (a *app) completeIDs(list lister) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"text/tabwriter"
 
 	"github.com/agentmaild/agentmaild/api"
@@ -123,7 +124,7 @@ func (a *app) storeCompact() *cobra.Command {
 
 func (a *app) storeBackup() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Write a copy of the store to a new file, whether the daemon runs or not", Args: cobra.ExactArgs(1),
+		Use: "backup FILE", Short: "Write a copy of the store to a new file, whether the daemon runs or not", Args: named("new file", regexp.MustCompile(`.`)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := a.load()
 			if err != nil {
