@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +39,7 @@ type side struct {
 	address string
 	config  string
 	log     string
+	program []string // that starts the daemon, before its arguments; nil: AGENTMAILD_BIN
 	daemon  *exec.Cmd
 }
 
@@ -155,7 +157,11 @@ func (d *side) launch() {
 		d.t.Fatal(err)
 	}
 	defer file.Close()
-	cmd := exec.Command(os.Getenv("AGENTMAILD_BIN"), "--config", d.config, "run")
+	args := append(slices.Clone(d.program), "--config", d.config, "run")
+	if d.program == nil {
+		args = append([]string{os.Getenv("AGENTMAILD_BIN")}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = file
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
