@@ -47,14 +47,17 @@ type world struct {
 	third         side
 	pages         map[string][]byte // by party
 	vouches       record.Vouches
-	down          bool           // nothing answers
+	cached        map[string][]byte // older pages, by party, that are given unless a fresh one is asked for
+	freshDown     bool              // fresh pages cannot be had
+	dnsDown       bool
 	asked         map[string]int // pages, by address
+	parsed        map[string]*party.Page
 }
 
 func newWorld(tb testing.TB) *world {
 	w := &world{
 		tb: tb, buyer: newSide("buyer"), seller: newSide("seller"), third: newSide("third"),
-		pages: map[string][]byte{}, vouches: record.Vouches{}, asked: map[string]int{},
+		pages: map[string][]byte{}, vouches: record.Vouches{}, asked: map[string]int{}, parsed: map[string]*party.Page{},
 	}
 	for _, s := range []side{w.buyer, w.seller, w.third} {
 		w.publish(s, party.OwnKey{})
@@ -83,11 +86,16 @@ func (w *world) ok(err error) {
 	}
 }
 
-func (w *world) Page(_ context.Context, url, id string, _ bool) (*party.Page, error) {
+func (w *world) Page(_ context.Context, url, id string, fresh bool) (*party.Page, error) {
 	w.asked[url]++
+	if page := w.parsed[id]; page != nil {
+		return page, nil
+	}
 	page, there := w.pages[id]
-	switch {
-	case w.down:
+	switch old := w.cached[id]; {
+	case old != nil && !fresh:
+		page = old
+	case old != nil && w.freshDown:
 		return nil, party.ErrTemporary
 	case !there:
 		return nil, party.ErrNoPage
@@ -96,7 +104,7 @@ func (w *world) Page(_ context.Context, url, id string, _ bool) (*party.Page, er
 }
 
 func (w *world) LookupTXT(ctx context.Context, name string) ([]string, error) {
-	if w.down {
+	if w.dnsDown {
 		return nil, &net.DNSError{Err: "no answer", IsTemporary: true}
 	}
 	return w.vouches.LookupTXT(ctx, name)
@@ -117,9 +125,10 @@ func uuid(label string) string {
 type thread struct {
 	*world
 	sent []record.Held
+	at   string // host of the key pages
 }
 
-func (w *world) thread() *thread { return &thread{world: w} }
+func (w *world) thread() *thread { return &thread{world: w, at: host} }
 
 // say sends a message that answers the last one. Without a key it is not signed.
 func (t *thread) say(from side, kind intent.Type, edit func(*intent.Message)) *record.Held {
@@ -148,7 +157,7 @@ func (t *thread) say(from side, kind intent.Type, edit func(*intent.Message)) *r
 	t.ok(err)
 	held := record.Held{Message: parsed}
 	if from.key != nil {
-		held.JWS, err = jws.Sign(from.key, from.jku(), jws.TypMessage, parsed.Canonical)
+		held.JWS, err = jws.Sign(from.key, party.PageURL(t.at, from.party), jws.TypMessage, parsed.Canonical)
 		t.ok(err)
 		held.Party, held.OrgName = from.party, from.org
 	}
@@ -254,3 +263,6 @@ func (w *world) change(data []byte, by side, edit func(map[string]any)) []byte {
 	w.ok(err)
 	return data
 }
+
+// keyOf is the key of a number.
+func keyOf(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32)) }
