@@ -173,14 +173,14 @@ func (j *judge) crowded(p *proven, row *threadRow) (string, error) {
 	if len(row.Messages) >= maxThread {
 		return "the thread is too long", nil
 	}
-	if row.ID != "" {
-		return "", nil
-	}
-	room, err := j.begins(p.found.From.Address)
+	room, err := j.admit(p.found.From.Address, row.ID == "")
 	if err != nil || room {
 		return "", err
 	}
-	return "its sender began too many threads this hour", nil
+	if row.ID == "" {
+		return "its sender began too many threads this hour", nil
+	}
+	return "its sender wrote too many messages this hour", nil
 }
 
 // policy says what a message that may count leads to here (D20, D25, D42).

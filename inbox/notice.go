@@ -28,6 +28,9 @@ func (j *judge) notice(p *proven, row *threadRow, state threads.State) error {
 	if p.signature() == Unchecked || p.signature() == MailOnly && j.in.set.Unsigned == UnsignedIgnore {
 		return nil // D62: no acceptance that anybody would count
 	}
+	if fits, err := j.fits(p.found.From.Address, claim{lettersTo, 1}); err != nil || !fits {
+		return err
+	}
 	row.Noticed = true
 	if err := j.tx.Put(tableThreads, row.ID, row); err != nil {
 		return err

@@ -62,6 +62,13 @@ type Transport interface {
 
 // queue signs a draft with DKIM and puts it into the outbox.
 func (j *judge) queue(d envelope.Draft, l Letter) error {
+	fits, err := j.fits(d.To.Address, claim{lettersTo, 1})
+	if err != nil {
+		return err
+	}
+	if !fits {
+		return cannot("too many mails to %s wait for you already: see `agentmaild waiting list`", d.To.Address)
+	}
 	now := j.in.srv.Now()
 	raw, err := envelope.Compose(d, j.in.srv.Random)
 	if err != nil {
@@ -84,6 +91,9 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 			return err
 		}
 		if err := j.stuck(l.ID, DeliveryParked, l.Error); err != nil {
+			return err
+		}
+		if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
 			return err
 		}
 	}
@@ -224,6 +234,9 @@ func (in *Inbox) settle(key string, l Letter, sendErr error) error {
 	}
 	return in.commit(func(j *judge) error {
 		if err := j.event(Event{Kind: KindLetterFailed, Result: l.result()}, false); err != nil {
+			return err
+		}
+		if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
 			return err
 		}
 		return j.stay(key, l, DeliveryFailed)

@@ -18,6 +18,7 @@ var (
 	waitingMails = quota{"mails", 0, 100, 1000}         // that wait for DNS or a key page
 	waitingBytes = quota{"bytes", 0, 4 << 20, 64 << 20} // of those mails
 	undecided    = quota{"undecided", 100, 1000, 0}     // messages that are held or parked
+	lettersTo    = quota{"letters", 100, 1000, 0}       // to a sender, that wait for the owner
 	remembered   = quota{"nonces", 50_000, 200_000, 0}  // nonces
 )
 
@@ -147,16 +148,25 @@ func (j *judge) newHour(name string, now int64) error {
 	return j.tx.Delete(tableRates, name)
 }
 
-// domainHours is how many times the hourly limit all addresses of a domain
-// have together.
-const domainHours = 10
+// How many times the hourly limit all addresses of a domain have together, and
+// how many messages go on with threads for each that may begin one.
+const (
+	domainTimes = 10
+	goOnTimes   = 10
+)
 
-// begins tells whether a sender may begin one more thread this hour.
-func (j *judge) begins(from string) (bool, error) {
-	full, err := j.hourly("from "+from, j.in.set.HourlyLimit)
+// admit counts a message from a sender that begins a thread, or goes on with
+// one, and tells whether it is within the hourly limits (D74). The domain comes
+// first: where it is full no row is made for one more address of it.
+func (j *judge) admit(from string, begins bool) (bool, error) {
+	what, limit := "thread ", j.in.set.HourlyLimit
+	if !begins {
+		what, limit = "message ", goOnTimes*limit
+	}
+	full, err := j.hourly(what+"from @"+registered(from), domainTimes*limit)
 	if err != nil || full {
 		return false, err
 	}
-	full, err = j.hourly("from @"+registered(from), domainHours*j.in.set.HourlyLimit)
+	full, err = j.hourly(what+"from "+from, limit)
 	return !full, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -50,6 +51,14 @@ func (s *scene) stranger(from string, change ...func(*intent.Message)) []byte {
 		s.t.Fatal(err)
 	}
 	return raw
+}
+
+// cancels makes a message the cancel of another one.
+func (s *scene) cancels(raw []byte) func(*intent.Message) {
+	ask := s.parsed(raw)
+	return func(m *intent.Message) {
+		m.Type, m.Thread, m.Ref, m.Items, m.Note = intent.Cancel, ask.Thread, ask.ID, nil, ""
+	}
 }
 
 // lastEvent is the event that was recorded last.
@@ -109,6 +118,14 @@ func (s *scene) recount(in *Inbox) {
 				err := r.Decode(&row)
 				add(row.From, waitingMails, 1)
 				add(row.From, waitingBytes, row.Size)
+				return err
+			},
+			tableOutbox: func(r store.Row) error {
+				var l Letter
+				err := r.Decode(&l)
+				if l.waits() {
+					add(l.To, lettersTo, 1)
+				}
 				return err
 			},
 			tableCounts: func(r store.Row) error { var n int64; err := r.Decode(&n); have[r.Key] = n; return err },
@@ -214,19 +231,28 @@ func TestThreadsAnHour(t *testing.T) {
 		more := s.stranger(buyerAddress)
 		s.expect(s.seller, more, "refused overfull mail_only")
 		s.expect(s.seller, s.stranger("other@buyer.test"), "accepted mail_only")
-		goesOn := s.stranger(buyerAddress, func(m *intent.Message) {
-			*m = intent.Message{
-				Context: m.Context, Profile: m.Profile, Type: intent.Cancel, ID: m.ID, Thread: s.parsed(begun).Thread, From: m.From, To: m.To,
-				Nonce: m.Nonce, Iat: m.Iat, Exp: m.Exp, ActingFor: m.ActingFor, Agent: m.Agent, Ref: s.parsed(begun).ID,
-			}
-		})
+		goesOn := s.stranger(buyerAddress, s.cancels(begun))
 		s.expect(s.seller, goesOn, "accepted mail_only")
 		s.tick(s.seller, time.Hour)
 		s.expect(s.seller, more, "accepted mail_only")
 	})
+	t.Run("messages", func(t *testing.T) {
+		s := newScene(t, limit)
+		begun := s.stranger(buyerAddress)
+		s.expect(s.seller, begun, "accepted mail_only")
+		if err := s.seller.update(func(tx *store.Tx) error {
+			return tx.Put(tableRates, "message from "+buyerAddress, rateRow{s.now.Add(time.Hour).Unix(), goOnTimes})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		goesOn := s.stranger(buyerAddress, s.cancels(begun))
+		s.expect(s.seller, goesOn, "refused overfull mail_only")
+		s.now = s.now.Add(time.Hour)
+		s.expect(s.seller, goesOn, "accepted mail_only")
+	})
 	t.Run("domain", func(t *testing.T) {
 		s := newScene(t, limit)
-		for i := range domainHours {
+		for i := range domainTimes {
 			s.expect(s.seller, s.stranger(fmt.Sprintf("a%d@buyer.test", i)), "accepted mail_only")
 		}
 		s.expect(s.seller, s.stranger("a@deep.buyer.test"), "refused overfull mail_only")
@@ -252,6 +278,23 @@ func TestHoursAreForgotten(t *testing.T) {
 	s.tick(s.buyer, time.Hour)
 	if n := rates(); n != 0 {
 		t.Errorf("%d hours are counted after it", n)
+	}
+}
+
+// Letters to one address that wait for the owner are bounded: an action for
+// one more is refused, and a mail that would need a notice has its verdict.
+func TestWaitingLettersAreBounded(t *testing.T) {
+	s := newScene(t)
+	_, quote := s.quoted()
+	_, accept := s.do(s.buyer, Action{Type: intent.Accept, Ref: quote.ID})
+	counter, _ := s.do(s.seller, quoteAction("", quote.ID, 54000)) // crosses the accept, which then needs a notice
+	s.used("letters of "+buyerAddress, lettersTo.address)
+	if _, err := s.seller.Do(Action{Type: intent.Cancel, Ref: counter.ID}); !errors.Is(err, ErrAction) {
+		t.Errorf("one more letter: %v", err)
+	}
+	s.expect(s.seller, accept, "refused state signed")
+	if letters := outbox(t, s.seller); len(letters) != 0 {
+		t.Errorf("a notice: %v", letters)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 	tableHeld     store.Table = "held"     // message id
 	tableSigns    store.Table = "signs"    // message id
 	tableOutbox   store.Table = "outbox"   // number
-	tableRates    store.Table = "rates"    // "to" or "from", then an address or domain
+	tableRates    store.Table = "rates"    // what is counted, then an address or domain
 	tableEvents   store.Table = "events"   // number
 	tablePending  store.Table = "pending"  // number of an event
 	tablePosition store.Table = "position" // "mailbox"

@@ -182,6 +182,9 @@ func (j *judge) waitingLetter(seq string, then func(Letter) error) error {
 	if err != nil {
 		return err
 	}
+	if err := j.giveBack(l.To, claim{lettersTo, 1}); err != nil {
+		return err
+	}
 	return then(l)
 }
 
