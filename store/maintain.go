@@ -29,8 +29,11 @@ type Count struct {
 // inbox and table. Errors wrap ErrLocked, ErrNewer or ErrDamaged.
 func Check(path string) (counts []Count, err error) {
 	err = readOnly(path, func(tx *bbolt.Tx) error {
-		// First, as a damaged page that this goroutine meets is an error, and
-		// one that bbolt's own goroutine meets the end of the process.
+		// In this order, as a damaged page that this goroutine meets is an error,
+		// and one that bbolt's own goroutine meets the end of the process.
+		if err := reach(tx, path); err != nil {
+			return err
+		}
 		if counts, err = countAll(tx); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -122,27 +121,10 @@ func TestMaintainRefuses(t *testing.T) {
 	}
 }
 
-// TestDamagedPage damages the head of one page after the other, in a store
-// whose tables have pages of their own: an error, where it matters, and never
-// the end of the process.
+// TestDamagedPage damages the head of one page after the other: an error, where
+// it matters, and never the end of the process.
 func TestDamagedPage(t *testing.T) {
-	path := closed(t)
-	s := open(t, path)
-	err := s.Update("sales", func(tx *Tx) error {
-		for i := range 400 {
-			if err := tx.Put(table, fmt.Sprint(i), row{strings.Repeat("x", 100), i}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path, good := grown(t)
 	refused, page := 0, os.Getpagesize()
 	for at := 2 * page; at < len(good); at += page {
 		bad := bytes.Clone(good)
