@@ -38,7 +38,10 @@ func (u *unit) start(ctx context.Context, g *group) {
 		})
 	}
 	part("watcher", u.watch)
-	part("sender", func(ctx context.Context) error { return u.inbox.SendLetters(ctx, u) })
+	part("sender", func(ctx context.Context) error {
+		defer u.sender.Close()
+		return u.inbox.SendLetters(ctx, u)
+	})
 	part("clock", func(ctx context.Context) error {
 		return u.every(ctx, "time does not pass", func(context.Context) error { return u.inbox.Tick() })
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -12,14 +11,16 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Sender sends letters through one SMTP submission server, RFC 6409, each over
-// a connection of its own. It keeps nothing and may be used by several
-// goroutines.
+// Sender sends letters through one SMTP submission server, RFC 6409. It may be
+// used by several goroutines, and is closed after use. The fields are set
+// before.
 type Sender struct {
 	Account   Account
 	LocalName string        // for EHLO; localhost if empty
-	Timeout   time.Duration // of the whole transaction; 20 min if 0
+	Timeout   time.Duration // of sending one letter; 20 min if 0
 	Dial      DialFunc      // nil: net.Dialer
+
+	kept keptConn
 }
 
 // Phase is how far a letter came.
@@ -63,47 +64,82 @@ const (
 // permanent for a letter that may not be sent and after a 5xx reply, temporary
 // for everything else, also when the connection is lost before the last reply,
 // so that a letter may arrive twice but is not lost. nil means the server has
-// taken it.
+// taken it; the connection is then kept for a few seconds for the next letter.
 func (s *Sender) Send(ctx context.Context, l Letter) error {
 	if err := l.check(); err != nil {
 		return &SendError{Phase: PhaseLetter, Text: visible(err.Error()), err: err}
 	}
-	return s.transaction(ctx, func(c *smtp.Client) error { return s.transfer(ctx, c, l) })
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(s.Timeout, smtpTimeout), errTimeout)
+	defer cancel()
+	if c := s.kept.take(); c != nil {
+		if err := s.sendOn(ctx, c, l); err == nil || ctx.Err() != nil || !wasGone(err) {
+			return err
+		}
+	}
+	c, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return s.sendOn(ctx, c, l)
+}
+
+// sendOn sends a letter on a connection, which is kept if the letter was taken
+// and closed otherwise.
+func (s *Sender) sendOn(ctx context.Context, c *smtpConn, l Letter) error {
+	err := c.until(ctx, func() error { return s.transfer(ctx, c.Client, l) })
+	if err != nil {
+		c.conn.Close()
+		return err
+	}
+	s.kept.put(c)
+	return nil
+}
+
+// Close ends what is left of earlier letters. The Sender may be used again.
+func (s *Sender) Close() {
+	if c := s.kept.take(); c != nil {
+		c.quit()
+	}
 }
 
 // Probe connects, logs in and leaves again.
 func (s *Sender) Probe(ctx context.Context) error {
-	return s.transaction(ctx, func(*smtp.Client) error { return nil })
-}
-
-// transaction runs one on a connection that is closed when ctx or the time
-// ends.
-func (s *Sender) transaction(ctx context.Context, run func(*smtp.Client) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(s.Timeout, smtpTimeout), errTimeout)
 	defer cancel()
+	c, err := s.open(ctx)
+	if err == nil {
+		c.quit()
+	}
+	return err
+}
+
+// open connects and logs in.
+func (s *Sender) open(ctx context.Context) (*smtpConn, error) {
 	password, err := s.Account.password(ctx)
 	if err != nil {
-		return s.failed(ctx, PhaseLogin, err)
+		return nil, s.failed(ctx, PhaseLogin, err)
 	}
 	conn, err := s.Account.dial(ctx, s.Dial)
 	if err != nil {
-		return s.failed(ctx, PhaseConnect, err)
+		return nil, s.failed(ctx, PhaseConnect, err)
 	}
-	conn = &cappedConn{conn, maxSMTPReplies}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	c, err := s.greet(conn)
-	if err != nil {
-		return s.failed(ctx, PhaseConnect, err)
-	}
-	if err := s.logIn(c, password); err != nil {
-		return s.failed(ctx, PhaseLogin, redacted(err, s.Account.User, password))
-	}
-	if err := run(c); err != nil {
+	c := &smtpConn{conn: &cappedConn{conn, maxSMTPReplies}}
+	phase := PhaseConnect
+	err = c.until(ctx, func() (err error) {
+		if c.Client, err = s.greet(c.conn); err != nil {
+			return err
+		}
+		phase = PhaseLogin
+		if err = s.logIn(c.Client, password); err != nil {
+			err = redacted(err, s.Account.User, password)
+		}
 		return err
+	})
+	if err != nil {
+		c.conn.Close()
+		return nil, s.failed(ctx, phase, err)
 	}
-	_ = c.Quit() // the letter is the server's already
-	return nil
+	return c, nil
 }
 
 // greet goes to the EHLO that counts, over TLS if that is asked for. The
@@ -177,20 +213,4 @@ func (s *Sender) failed(ctx context.Context, phase Phase, err error) *SendError 
 		e.Text = failed(string(phase), s.Account.addr(), err).Error()
 	}
 	return e
-}
-
-// cappedConn ends reading after some bytes: the library collects a reply of
-// any number of lines.
-type cappedConn struct {
-	net.Conn
-	left int
-}
-
-func (c *cappedConn) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, fmt.Errorf("%w: over %d bytes", errBeyondBudget, maxSMTPReplies)
-	}
-	n, err := c.Conn.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
 }

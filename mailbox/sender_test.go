@@ -20,12 +20,13 @@ import (
 	"github.com/agentmaild/agentmaild/mailbox/mailtest"
 )
 
-// fakeSMTP takes one letter a connection and records every byte.
+// fakeSMTP takes letters and records every byte.
 type fakeSMTP struct {
 	// reply is what is said after a verb, GREETING, CONTENT or a line of the
 	// login dialogue; without CRLF. Empty: nothing, and the connection is kept
 	// open. "close": the connection is closed.
 	reply map[string]string
+	once  map[string]string // the same, for the next time alone
 
 	dials   int
 	lines   []string
@@ -52,7 +53,10 @@ func (f *fakeSMTP) serve(c net.Conn) {
 	r := bufio.NewReader(c)
 	verb := "GREETING"
 	for {
-		reply := f.reply[verb]
+		reply, ok := f.once[verb]
+		if delete(f.once, verb); !ok {
+			reply = f.reply[verb]
+		}
 		if reply == "close" {
 			return
 		}
@@ -98,9 +102,11 @@ func baselineLetter() mailbox.Letter {
 
 func TestSendDialogue(t *testing.T) {
 	f := newFakeSMTP()
-	if err := f.sender().Send(t.Context(), baselineLetter()); err != nil {
+	s := f.sender()
+	if err := s.Send(t.Context(), baselineLetter()); err != nil {
 		t.Fatal(err)
 	}
+	s.Close()
 	f.serving.Wait()
 	want := []string{
 		"EHLO buyer.test", "AUTH PLAIN AGFsaWNlQGJ1eWVyLnRlc3QAY29ycmVjdCBob3JzZQ==",
@@ -125,7 +131,9 @@ func TestEndOfDataLookalikes(t *testing.T) {
 			f := newFakeSMTP()
 			letter := baselineLetter()
 			letter.Raw = []byte("Subject: hi\r\n\r\nbefore" + middle + "MAIL FROM:<evil@evil.test>\r\n")
-			err := f.sender().Send(t.Context(), letter)
+			s := f.sender()
+			err := s.Send(t.Context(), letter)
+			s.Close()
 			f.serving.Wait()
 			bare := strings.ContainsAny(strings.ReplaceAll(middle, "\r\n", ""), "\r\n\x00")
 			if bare {
@@ -181,9 +189,11 @@ func TestLetterLimits(t *testing.T) {
 	letter.From = "" // the null return path
 	letter.To = strings.Repeat("a", 252) + "@b"
 	letter.Raw = append(bytes.Repeat([]byte("x"), 998), "\r\n"...)
-	if err := f.sender().Send(t.Context(), letter); err != nil {
+	s := f.sender()
+	if err := s.Send(t.Context(), letter); err != nil {
 		t.Error(err)
 	}
+	s.Close()
 	f.serving.Wait()
 	if got := f.lines[2]; got != "MAIL FROM:<> SIZE=1000" {
 		t.Errorf("said %q", got)
@@ -249,9 +259,59 @@ func TestOddButGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeSMTP()
 			f.reply[c.step] = c.reply
-			if err := f.sender().Send(t.Context(), baselineLetter()); err != nil {
+			s := f.sender()
+			if err := s.Send(t.Context(), baselineLetter()); err != nil {
 				t.Error(err)
 			}
+			s.Close()
+		})
+	}
+}
+
+// TestKept sends two letters on one connection, and one after a while on
+// another.
+func TestKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeSMTP()
+		s := f.sender()
+		for range 2 {
+			if err := s.Send(t.Context(), baselineLetter()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if f.dials != 1 {
+			t.Errorf("%d connections for two letters", f.dials)
+		}
+		f.serving.Wait() // until the connection was kept for long enough
+		if last := f.lines[len(f.lines)-1]; last != "QUIT" {
+			t.Errorf("it ended with %q", last)
+		}
+		if err := s.Send(t.Context(), baselineLetter()); err != nil || f.dials != 2 {
+			t.Errorf("the third letter: %v, %d connections", err, f.dials)
+		}
+		s.Close()
+		f.serving.Wait()
+	})
+}
+
+// TestKeptIsGone has the server answer the second letter on a connection in
+// another way: where it has ended the connection, a new one is opened.
+func TestKeptIsGone(t *testing.T) {
+	for reply, dials := range map[string]int{"close": 2, "421 too long": 2, "451 later": 1, "550 not you": 1} {
+		t.Run(reply, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeSMTP()
+				s := f.sender()
+				if err := s.Send(t.Context(), baselineLetter()); err != nil {
+					t.Fatal(err)
+				}
+				f.once = map[string]string{"MAIL": reply}
+				if err := s.Send(t.Context(), baselineLetter()); (err == nil) != (dials == 2) || f.dials != dials {
+					t.Errorf("the second letter: %v, %d connections", err, f.dials)
+				}
+				s.Close()
+				f.serving.Wait()
+			})
 		})
 	}
 }
@@ -261,9 +321,11 @@ func TestAuthLogin(t *testing.T) {
 	f.reply["EHLO"] = "250-fake\r\n250 AUTH LOGIN"
 	f.reply["AUTH"] = "334 UGFzc3dvcmQ6"
 	f.reply["Y29ycmVjdCBob3JzZQ=="] = "235 in"
-	if err := f.sender().Send(t.Context(), baselineLetter()); err != nil {
+	s := f.sender()
+	if err := s.Send(t.Context(), baselineLetter()); err != nil {
 		t.Error(err)
 	}
+	s.Close()
 }
 
 func TestSendCancelled(t *testing.T) {
@@ -322,12 +384,12 @@ func TestSenderProbe(t *testing.T) {
 	if err := good.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
-	otherCA := *good
+	otherCA := &mailbox.Sender{Account: good.Account}
 	otherCA.Account.RootCAs = nil
 	if err := otherCA.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("unknown CA: %v", err)
 	}
-	locked := *good
+	locked := &mailbox.Sender{Account: good.Account}
 	locked.Account.Password = mailbox.SecretEnv("MAILBOX_TEST_UNSET")
 	var got *mailbox.SendError
 	if err := locked.Probe(t.Context()); !errors.As(err, &got) || !got.Temporary || got.Phase != mailbox.PhaseLogin {
