@@ -65,7 +65,7 @@ type Inbox struct {
 	Handler        []string      `toml:"handler" default:"[]" kind:"command" doc:"Program and arguments, run for each event. Empty: events wait for a command or a person."`
 	HandlerTimeout time.Duration `toml:"handler_timeout" default:"30s" min:"1s" max:"1h" doc:"Longest run of the handler for one event; then it is killed."`
 	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`
-	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour. What is beyond it waits for the owner."`
+	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour; what is beyond it waits for the owner. One address may begin as many threads in an hour, and go on with them by ten times as many messages; what is beyond that is refused."`
 	Auth           Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
 	IMAP           IMAP          `toml:"imap" doc:"Where mail is read."`
 	SMTP           SMTP          `toml:"smtp" doc:"Where mail is sent."`

@@ -87,13 +87,7 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 	}
 	if full {
 		l.State, l.Error = LetterParked, fmt.Sprintf("is one more than %d within an hour", j.in.set.HourlyLimit)
-		if err := j.event(Event{Kind: KindLetterParked, Result: l.result()}, false); err != nil {
-			return err
-		}
-		if err := j.stuck(l.ID, DeliveryParked, l.Error); err != nil {
-			return err
-		}
-		if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
+		if err := j.putBy(l, KindLetterParked, DeliveryParked); err != nil {
 			return err
 		}
 	}
@@ -230,22 +224,27 @@ func (in *Inbox) settle(key string, l Letter, sendErr error) error {
 	if errors.As(sendErr, &temporary) && temporary.Temporary() && now.Sub(time.Unix(l.Queued, 0)) < letterLimit {
 		l.State = LetterQueued
 		in.srv.Log.Warn("letter waits", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries, "error", l.Error)
-		return in.commit(func(j *judge) error { return j.stay(key, l, DeliveryRetrying) })
+		return in.commit(func(j *judge) error {
+			if err := j.tx.Put(tableOutbox, key, l); err != nil {
+				return err
+			}
+			return j.stuck(l.ID, DeliveryRetrying, l.Error)
+		})
 	}
 	return in.commit(func(j *judge) error {
-		if err := j.event(Event{Kind: KindLetterFailed, Result: l.result()}, false); err != nil {
+		if err := j.tx.Put(tableOutbox, key, l); err != nil {
 			return err
 		}
-		if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
-			return err
-		}
-		return j.stay(key, l, DeliveryFailed)
+		return j.putBy(l, KindLetterFailed, DeliveryFailed)
 	})
 }
 
-// stay leaves a letter in the outbox whose try went wrong.
-func (j *judge) stay(key string, l Letter, state DeliveryState) error {
-	if err := j.tx.Put(tableOutbox, key, l); err != nil {
+// putBy shows a letter that waits for the owner from now on.
+func (j *judge) putBy(l Letter, kind string, state DeliveryState) error {
+	if err := j.event(Event{Kind: kind, Result: l.result()}, false); err != nil {
+		return err
+	}
+	if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
 		return err
 	}
 	return j.stuck(l.ID, state, l.Error)
