@@ -13,7 +13,7 @@ import (
 // ReloadOn has Run read the configuration again at each signal. It is called
 // before Run. A configuration that is wrong in anything changes nothing.
 // Otherwise the inboxes that it changes, adds or removes are stopped and
-// started, and no others; their deals stay in the store.
+// started, and no others; their deals stay in the store (D77).
 func (d *Daemon) ReloadOn(signals <-chan os.Signal, load func() (*config.Config, error)) {
 	d.hup, d.load = signals, load
 }

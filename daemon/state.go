@@ -18,7 +18,7 @@ func checkState(dir string) error {
 		return fmt.Errorf("state_dir cannot be looked at: %w", err)
 	case !info.IsDir():
 		return fmt.Errorf("state_dir %s: %s is no folder, name another or move away what is there", dir, there)
-	case there == dir && info.Mode().Perm()&0o077 != 0: // the control socket is open for a moment before its mode is set
+	case there == dir && info.Mode().Perm()&0o077 != 0: // D78: the control socket is open for a moment before its mode is set
 		return fmt.Errorf("state_dir %s has mode %04o and is open to other users: chmod 700 %[1]s", dir, info.Mode().Perm())
 	}
 	// The kernel knows of read-only file systems and access control lists too.

@@ -65,7 +65,8 @@ type side struct {
 
 func (s *side) inbox() *inbox.Inbox { return s.daemon.Inboxes()[0] }
 
-var configuration = template.Must(template.New("agentmaild.toml").Parse(`state_dir = "state"
+var configuration = template.Must(template.New("agentmaild.toml").Parse(`# Of a demo: the servers named here ended with it, so that no daemon runs by this file.
+state_dir = "state"
 
 [trust]
 hosts = ["{{.KeyHost}}"]
