@@ -10,9 +10,6 @@ import (
 	"github.com/agentmaild/agentmaild/record"
 )
 
-// recordProfile is the profile of suites whose cases are records.
-const recordProfile = record.Profile
-
 // Finding is what must come of checking a record; a member not given is not compared.
 type Finding struct {
 	Result   *record.Result `json:"result"`

@@ -17,6 +17,7 @@ import (
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 )
 
@@ -40,7 +41,7 @@ func (s *Suite) Run(ctx context.Context, only string, report func(Outcome)) erro
 			continue
 		}
 		run := s.run
-		if s.Profile == recordProfile {
+		if s.Profile == record.Profile {
 			run = s.runRecord
 		}
 		diff, err := run(ctx, c)

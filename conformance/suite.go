@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -159,8 +160,8 @@ func (s *Suite) check() error {
 	if s.Format != 1 {
 		return fmt.Errorf("format is %d; this program reads format 1", s.Format)
 	}
-	if s.Profile != intent.Profile && s.Profile != recordProfile {
-		return fmt.Errorf("profile is %q; this program runs %s and %s", s.Profile, intent.Profile, recordProfile)
+	if s.Profile != intent.Profile && s.Profile != record.Profile {
+		return fmt.Errorf("profile is %q; this program runs %s and %s", s.Profile, intent.Profile, record.Profile)
 	}
 	for name, class := range s.DNSErrors {
 		if class != "temporary" {
@@ -173,14 +174,14 @@ func (s *Suite) check() error {
 			return fmt.Errorf("case %q: a case needs a name of its own", c.Name)
 		}
 		seen[c.Name] = true
-		if s.Profile == recordProfile {
+		if s.Profile == record.Profile {
 			if err := errors.Join(c.checkRecord(), s.has(c.Record)); err != nil {
 				return fmt.Errorf("case %s: %w", c.Name, err)
 			}
 			continue
 		}
 		if c.Record != "" || c.Expect != nil {
-			return fmt.Errorf("case %s: record and its expect belong to %s", c.Name, recordProfile)
+			return fmt.Errorf("case %s: record and its expect belong to %s", c.Name, record.Profile)
 		}
 		for i, step := range c.Steps {
 			if err := errors.Join(step.check(), s.has(step.Sent), s.has(step.Deliver)); err != nil {

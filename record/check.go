@@ -11,7 +11,7 @@ import (
 )
 
 // Check checks a record. The same bytes and the same key pages give the same report, whenever and wherever. At most six
-// key pages and three TXT records are asked for, each with ctx, and only such as the trust rule allows.
+// key pages and six TXT records are asked for, with ctx, and pages only where the trust rule allows.
 func Check(ctx context.Context, data []byte, keys KeySource) Report {
 	return CheckThread(ctx, data, keys, nil)
 }

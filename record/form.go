@@ -56,7 +56,7 @@ func list(least, most int, of form) form {
 	return func(value any) string {
 		elements, ok := value.([]any)
 		if !ok || len(elements) < least || len(elements) > most {
-			return fmt.Sprintf(" is no list of %d or more", least)
+			return fmt.Sprintf(" is no list of %d to %d", least, most)
 		}
 		for i, element := range elements {
 			if broken := of(element); broken != "" {

@@ -39,6 +39,8 @@ func TestKinds(t *testing.T) {
 		{"two signatures", w.twoSigned(), record.TwoSigned},
 		{"one signature", w.oneSigned(), record.OneSigned},
 		{"a reply", w.replied(), record.ReplyRecorded},
+		{"an offer that nobody could check", w.unchecked(w.seller), record.OneSigned},
+		{"an acceptance that nobody could check", w.unchecked(w.buyer), record.OneSigned},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report := w.check(c.data)

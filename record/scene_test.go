@@ -248,6 +248,23 @@ func (w *world) oneSigned() []byte {
 	return w.seal(t.build(t.deal()), w.buyer)
 }
 
+// unchecked is the record of a quote, sealed by the side that could not check the other's signature.
+func (w *world) unchecked(other side) []byte {
+	t := w.thread()
+	t.ask(w.buyer)
+	t.say(w.seller, intent.Quote, priced)
+	t.accept(w.buyer)
+	hidden, by := &t.sent[1], w.buyer
+	if other.party == w.buyer.party {
+		hidden, by = &t.sent[2], w.seller
+	}
+	hidden.Party = ""
+	var err error
+	hidden.JWS, err = jws.Sign(other.key, party.PageURL("keys.elsewhere.test", other.party), jws.TypMessage, hidden.Message.Canonical)
+	w.ok(err)
+	return w.seal(t.build(t.deal()), by)
+}
+
 // change edits a record and seals it anew, with whatever is in it.
 func (w *world) change(data []byte, by side, edit func(map[string]any)) []byte {
 	w.tb.Helper()
