@@ -22,7 +22,7 @@ func (in *Inbox) Backlog() (Backlog, error) {
 			}
 		}
 		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
-			var l Letter
+			var l letterRow
 			err := r.Decode(&l)
 			b.Letters++
 			if b.LetterError == "" && l.Error != "" {

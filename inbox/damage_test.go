@@ -160,12 +160,12 @@ func TestDamagedStore(t *testing.T) {
 		"the thread of a letter that was refused": {
 			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
 			func(w *world) error {
-				return w.seller.settle("x", Letter{ID: w.quote.ID, Thread: w.ask.Thread}, errors.New("550 no"))
+				return w.seller.settle("x", letterRow{ID: w.quote.ID, Thread: w.ask.Thread}, errors.New("550 no"))
 			},
 		},
 		"the thread of a letter that went out": {
 			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
-			func(w *world) error { return w.seller.settle("x", Letter{ID: w.quote.ID, Thread: w.ask.Thread}, nil) },
+			func(w *world) error { return w.seller.settle("x", letterRow{ID: w.quote.ID, Thread: w.ask.Thread}, nil) },
 		},
 		"a counter": {
 			func(*world) (store.Table, string) { return tableCounts, "nonces of " + buyerAddress },

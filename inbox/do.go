@@ -241,7 +241,7 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	if err := j.queue(draft, Letter{Thread: m.Thread, ID: m.ID, Type: m.Type}); err != nil {
+	if err := j.queue(draft, letterRow{Thread: m.Thread, ID: m.ID, Type: m.Type}); err != nil {
 		return Done{}, err
 	}
 	return Done{m.ID, m.Thread, m.To.Address, effects}, nil

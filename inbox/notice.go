@@ -50,7 +50,7 @@ func (j *judge) notice(p *proven, row *threadRow, state threads.State) error {
 		Text: "Your acceptance could not be counted: " + words + ".\n\n" +
 			"Nothing is agreed by it. If you still want the deal, ask for a new offer.\n\n" +
 			"Offer: " + m.Ref + "\nAcceptance: " + m.ID + "\nThread: " + m.Thread + "\n",
-	}, Letter{Thread: m.Thread})
+	}, letterRow{Thread: m.Thread})
 	if err != nil {
 		return err
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/agentmaild/agentmaild/store"
 )
 
-// LetterState is where a mail in the outbox stands.
-type LetterState string
+// letterState is where a mail in the outbox stands.
+type letterState string
 
 // The states of a letter. Sending is written before anything is dialled: a
 // crash in it leads to the same bytes being sent again.
 const (
-	LetterQueued  LetterState = "queued"
-	LetterSending LetterState = "sending"
-	LetterFailed  LetterState = "failed"
-	LetterParked  LetterState = "parked" // beyond the hourly limit; the owner lets it go or not
+	letterQueued  letterState = "queued"
+	letterSending letterState = "sending"
+	letterFailed  letterState = "failed"
+	letterParked  letterState = "parked" // beyond the hourly limit; the owner lets it go or not
 )
 
-// Letter is a mail of the outbox. Once the mail server has taken it, it
+// letterRow is a mail of the outbox. Once the mail server has taken it, it
 // leaves the outbox.
-type Letter struct {
+type letterRow struct {
 	To        string      `json:"to"`
 	MessageID string      `json:"message_id"` // with angle brackets
 	Thread    string      `json:"thread"`
 	ID        string      `json:"id,omitempty"`   // of the message it carries
 	Type      intent.Type `json:"type,omitempty"` // of that message
-	State     LetterState `json:"state"`
+	State     letterState `json:"state"`
 	Queued    int64       `json:"queued"` // Unix seconds
 	Next      int64       `json:"next"`   // when it is tried next
 	Tries     int         `json:"tries"`
@@ -47,12 +47,12 @@ const (
 )
 
 // result names the letter's message in an event, and what became of it.
-func (l Letter) result() Result {
+func (l letterRow) result() Result {
 	return Result{Type: l.Type, Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.Error}
 }
 
 // waits tells whether the letter waits for the owner.
-func (l Letter) waits() bool { return l.State == LetterFailed || l.State == LetterParked }
+func (l letterRow) waits() bool { return l.State == letterFailed || l.State == letterParked }
 
 // Transport hands one mail to the mail server. An error that says
 // Temporary() true is tried again, any other is final.
@@ -61,7 +61,7 @@ type Transport interface {
 }
 
 // queue signs a draft with DKIM and puts it into the outbox.
-func (j *judge) queue(d envelope.Draft, l Letter) error {
+func (j *judge) queue(d envelope.Draft, l letterRow) error {
 	fits, err := j.fits(d.To.Address, claim{lettersTo, 1})
 	if err != nil {
 		return err
@@ -80,13 +80,13 @@ func (j *judge) queue(d envelope.Draft, l Letter) error {
 		}
 	}
 	l.To, l.MessageID, l.Raw = d.To.Address, d.MessageID, raw
-	l.State, l.Queued, l.Next = LetterQueued, now.Unix(), now.Unix()
+	l.State, l.Queued, l.Next = letterQueued, now.Unix(), now.Unix()
 	full, err := j.hourly("to "+l.To, j.in.set.HourlyLimit)
 	if err != nil {
 		return err
 	}
 	if full {
-		l.State, l.Error = LetterParked, fmt.Sprintf("is one more than %d within an hour", j.in.set.HourlyLimit)
+		l.State, l.Error = letterParked, fmt.Sprintf("is one more than %d within an hour", j.in.set.HourlyLimit)
 		if err := j.putBy(l, KindLetterParked, DeliveryParked); err != nil {
 			return err
 		}
@@ -129,11 +129,11 @@ func (in *Inbox) SendLetters(ctx context.Context, t Transport) error {
 // resume makes letters due that were being sent when the process ended.
 func (in *Inbox) resume() error {
 	return in.commit(func(j *judge) error {
-		cut := map[string]Letter{}
+		cut := map[string]letterRow{}
 		err := j.tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
-			var l Letter
+			var l letterRow
 			err := r.Decode(&l)
-			if l.State == LetterSending {
+			if l.State == letterSending {
 				cut[r.Key] = l
 			}
 			return true, err
@@ -142,7 +142,7 @@ func (in *Inbox) resume() error {
 			return err
 		}
 		for key, l := range cut {
-			l.State, l.Next = LetterQueued, j.in.srv.Now().Unix()
+			l.State, l.Next = letterQueued, j.in.srv.Now().Unix()
 			if err := j.tx.Put(tableOutbox, key, l); err != nil {
 				return err
 			}
@@ -172,7 +172,7 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 		if err != nil || key == "" {
 			return next, err
 		}
-		letter.State = LetterSending
+		letter.State = letterSending
 		letter.Tries++
 		letter.Next = now.Add(backoff(letter.Tries-1, firstLetterWait, maxLetterWait)).Unix()
 		if err := in.commit(func(j *judge) error { return j.tx.Put(tableOutbox, key, letter) }); err != nil {
@@ -190,16 +190,16 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 }
 
 // nextLetter finds a letter that is due, or when the next one will be.
-func (in *Inbox) nextLetter(now int64) (key string, letter Letter, next time.Time, err error) {
+func (in *Inbox) nextLetter(now int64) (key string, letter letterRow, next time.Time, err error) {
 	next = in.srv.Now().Add(time.Hour)
 	err = in.view(func(tx *store.Tx) error {
 		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
-			var l Letter
+			var l letterRow
 			if err := r.Decode(&l); err != nil {
 				return false, err
 			}
 			switch due := time.Unix(l.Next, 0); {
-			case l.State != LetterQueued && l.State != LetterSending:
+			case l.State != letterQueued && l.State != letterSending:
 			case l.Next <= now:
 				key, letter = r.Key, l
 				return false, nil
@@ -213,16 +213,16 @@ func (in *Inbox) nextLetter(now int64) (key string, letter Letter, next time.Tim
 }
 
 // settle notes how a try ended.
-func (in *Inbox) settle(key string, l Letter, sendErr error) error {
+func (in *Inbox) settle(key string, l letterRow, sendErr error) error {
 	now := in.srv.Now()
 	if sendErr == nil {
 		in.srv.Log.Info("letter sent", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries)
 		return in.commit(func(j *judge) error { return j.sent(key, l, now.Unix()) })
 	}
-	l.State, l.Error = LetterFailed, "could not be sent: "+sendErr.Error()
+	l.State, l.Error = letterFailed, "could not be sent: "+sendErr.Error()
 	temporary := (interface{ Temporary() bool })(nil)
 	if errors.As(sendErr, &temporary) && temporary.Temporary() && now.Sub(time.Unix(l.Queued, 0)) < letterLimit {
-		l.State = LetterQueued
+		l.State = letterQueued
 		in.srv.Log.Warn("letter waits", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries, "error", l.Error)
 		return in.commit(func(j *judge) error {
 			if err := j.tx.Put(tableOutbox, key, l); err != nil {
@@ -240,7 +240,7 @@ func (in *Inbox) settle(key string, l Letter, sendErr error) error {
 }
 
 // putBy shows a letter that waits for the owner from now on.
-func (j *judge) putBy(l Letter, kind string, state DeliveryState) error {
+func (j *judge) putBy(l letterRow, kind string, state DeliveryState) error {
 	if err := j.event(Event{Kind: kind, Result: l.result()}, false); err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (j *judge) putBy(l Letter, kind string, state DeliveryState) error {
 
 // sent takes a letter out of the outbox and notes on its message when the
 // mail server took it.
-func (j *judge) sent(key string, l Letter, at int64) error {
+func (j *judge) sent(key string, l letterRow, at int64) error {
 	if err := j.tx.Delete(tableOutbox, key); err != nil || l.ID == "" {
 		return err
 	}

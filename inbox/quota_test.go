@@ -121,7 +121,7 @@ func (s *scene) recount(in *Inbox) {
 				return err
 			},
 			tableOutbox: func(r store.Row) error {
-				var l Letter
+				var l letterRow
 				err := r.Decode(&l)
 				if l.waits() {
 					add(l.To, lettersTo, 1)

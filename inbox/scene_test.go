@@ -184,12 +184,12 @@ func (s *scene) letter(in *Inbox) []byte {
 }
 
 // outbox is the letters in it.
-func outbox(t testing.TB, in *Inbox) []Letter {
+func outbox(t testing.TB, in *Inbox) []letterRow {
 	t.Helper()
-	var letters []Letter
+	var letters []letterRow
 	if err := in.view(func(tx *store.Tx) error {
 		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
-			var l Letter
+			var l letterRow
 			err := r.Decode(&l)
 			letters = append(letters, l)
 			return true, err

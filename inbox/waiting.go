@@ -91,7 +91,7 @@ func failedEvents(tx *store.Tx, list *[]Waiting) error {
 
 func waitingLetters(tx *store.Tx, list *[]Waiting) error {
 	return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
-		var l Letter
+		var l letterRow
 		if err := r.Decode(&l); err != nil {
 			return false, err
 		}
@@ -110,9 +110,9 @@ func (in *Inbox) Approve(key string) error {
 			return j.pending(seq, func() error { return j.tx.Put(tablePending, seq, pendingRow{}) })
 		}
 		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
-			return j.waitingLetter(seq, func(l Letter) error {
+			return j.waitingLetter(seq, func(l letterRow) error {
 				now := j.in.srv.Now().Unix()
-				l.State, l.Queued, l.Next, l.Tries = LetterQueued, now, now, 0
+				l.State, l.Queued, l.Next, l.Tries = letterQueued, now, now, 0
 				j.queued = true
 				if err := j.tx.Put(tableOutbox, seq, l); err != nil {
 					return err
@@ -135,7 +135,7 @@ func (in *Inbox) Refuse(key string) error {
 			return j.pending(seq, func() error { return j.tx.Delete(tablePending, seq) })
 		}
 		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
-			return j.waitingLetter(seq, func(l Letter) error {
+			return j.waitingLetter(seq, func(l letterRow) error {
 				if err := j.tx.Delete(tableOutbox, seq); err != nil {
 					return err
 				}
@@ -173,8 +173,8 @@ func (j *judge) pending(seq string, then func() error) error {
 	return then()
 }
 
-func (j *judge) waitingLetter(seq string, then func(Letter) error) error {
-	var l Letter
+func (j *judge) waitingLetter(seq string, then func(letterRow) error) error {
+	var l letterRow
 	known, err := j.tx.Get(tableOutbox, seq, &l)
 	if err == nil && (!known || !l.waits()) {
 		err = cannot("no letter waits under %q: see `agentmaild waiting list`", letterPrefix+seq)
