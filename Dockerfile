@@ -6,7 +6,8 @@
 # 65532, reads /etc/agentmaild/agentmaild.toml and keeps its state in /var/lib/agentmaild.
 
 FROM scratch AS prebuilt
-COPY dist/ /
+COPY dist/root/ /
+COPY --chown=65532:65532 dist/state/ /var/lib/
 USER 65532:65532
 VOLUME /var/lib/agentmaild
 ENTRYPOINT ["/agentmaild"]
@@ -18,7 +19,8 @@ COPY . .
 RUN contrib/dist
 
 FROM scratch
-COPY --from=build /src/dist/ /
+COPY --from=build /src/dist/root/ /
+COPY --from=build --chown=65532:65532 /src/dist/state/ /var/lib/
 USER 65532:65532
 VOLUME /var/lib/agentmaild
 ENTRYPOINT ["/agentmaild"]

@@ -39,6 +39,15 @@ func TestContainer(t *testing.T) {
 	if good := output(t, append(seller.program, "--config", seller.config, "config", "check")...); !strings.HasPrefix(good, "the configuration is good") {
 		t.Errorf("config check says %q", good)
 	}
+	t.Run("its own state folder can be kept in", func(t *testing.T) {
+		alone := strings.NewReplacer("state_dir = \"state\"\n", "", "party = \""+party("seller")+"\"\n", "").Replace(seller.read("agentmaild.toml"))
+		seller.write("alone.toml", alone)
+		path := filepath.Join(filepath.Dir(seller.config), "alone.toml")
+		if err := os.Chown(path, containerUser, containerUser); err != nil {
+			t.Fatal(err)
+		}
+		output(t, append(seller.program, "--config", path, "config", "check")...)
+	})
 	buyer.start()
 	seller.start()
 	ask, deal := buyer.ask(sellerAddress)

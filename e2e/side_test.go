@@ -149,6 +149,15 @@ func (d *side) write(name, text string) {
 	}
 }
 
+func (d *side) read(name string) string {
+	d.t.Helper()
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(d.config), name))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(data)
+}
+
 // launch starts the daemon.
 func (d *side) launch() {
 	d.t.Helper()
