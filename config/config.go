@@ -18,7 +18,7 @@ import (
 // Config is a configuration in which every value is checked and every default
 // filled in. All paths are absolute.
 type Config struct {
-	StateDir string  `toml:"state_dir" default:"/var/lib/agentmaild" kind:"path" doc:"Folder of the store, the control socket and the keys."`
+	StateDir string  `toml:"state_dir" default:"/var/lib/agentmaild" kind:"path" doc:"Folder of the store, the control socket and the keys, which no other user may enter. Made where there is none."`
 	Log      Log     `toml:"log" default:"{}" doc:"What the daemon writes to standard error."`
 	DNS      DNS     `toml:"dns" default:"{}" doc:"Where DKIM keys and party records are looked up."`
 	Trust    Trust   `toml:"trust" default:"{}" doc:"Whose key pages are believed."`

@@ -210,9 +210,13 @@ func TestMailWhileWatching(t *testing.T) {
 			in(t, func(t *testing.T, f *fakeIMAP, l *ledger) {
 				f.uidNext = 5
 				prepare(f)
-				f.run(t, f.watcher(), l, 7*time.Minute)
+				w := f.watcher()
+				f.run(t, w, l, 7*time.Minute)
 				if diff := cmp.Diff([]string{"first\r\n", "second\r\n", "third\r\n"}, l.raws()); diff != "" {
 					t.Error(diff)
+				}
+				if polling := w.Health().Polling; polling != (name == "polled") {
+					t.Errorf("polling: %t", polling)
 				}
 			})
 		})
