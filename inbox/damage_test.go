@@ -165,7 +165,9 @@ func TestDamagedStore(t *testing.T) {
 		},
 		"the thread of a letter that went out": {
 			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
-			func(w *world) error { return w.seller.settle("x", letterRow{ID: w.quote.ID, Thread: w.ask.Thread}, nil) },
+			func(w *world) error {
+				return w.seller.settle("x", letterRow{ID: w.quote.ID, Thread: w.ask.Thread}, nil)
+			},
 		},
 		"a counter": {
 			func(*world) (store.Table, string) { return tableCounts, "nonces of " + buyerAddress },
@@ -199,6 +201,23 @@ func TestDamagedStore(t *testing.T) {
 				t.Errorf("no error of the store: %v", err)
 			}
 		})
+	}
+}
+
+// A row that cannot be read holds up its own thread alone: time passes in the
+// others.
+func TestTimePassesBesideDamage(t *testing.T) {
+	s := newScene(t)
+	ask, _ := s.quoted()
+	other, raw := s.do(s.buyer, timesAction())
+	s.expect(s.seller, raw, "accepted signed")
+	s.damage(tableThreads, ask.Thread)
+	s.now = s.now.Add(8 * 24 * time.Hour)
+	if err := s.seller.Tick(); err == nil {
+		t.Error("no error of the damaged thread")
+	}
+	if e := s.lastEvent(s.seller); e.Kind != KindExpired || e.Thread != other.Thread {
+		t.Errorf("the last event is %+v", e)
 	}
 }
 

@@ -15,60 +15,72 @@ import (
 // thread does.
 func (in *Inbox) Tick() error {
 	now := in.srv.Now().Unix()
-	busy, err := in.isDue(now)
-	if err == nil && busy {
-		err = in.commit(func(j *judge) error { return j.tick(now) })
-	}
+	due, old, err := in.due(now)
 	if err != nil {
+		return fmt.Errorf("letting time pass: %w", err)
+	}
+	if len(due) == 0 && !old {
+		return nil
+	}
+	err = in.commit(func(j *judge) error {
+		for _, d := range due {
+			if err := j.pass(d, now); err != nil {
+				return err
+			}
+		}
+		return j.trimEvents()
+	})
+	if err != nil { // what cannot be read holds up nothing else
+		for _, d := range due {
+			_ = in.commit(func(j *judge) error { return j.pass(d, now) })
+		}
 		return fmt.Errorf("letting time pass: %w", err)
 	}
 	return nil
 }
 
-// isDue looks, without writing, whether tick has anything to do.
-func (in *Inbox) isDue(now int64) (bool, error) {
-	busy := false
-	err := in.view(func(tx *store.Tx) error {
+// maxDue bounds how much is done in one transaction. Senders choose exp, and
+// may have much come at one time; the rest is done at the next Tick.
+const maxDue = 5000
+
+// dueRow is a row of a table whose keys begin with a time that has come.
+type dueRow struct {
+	table store.Table
+	key   string
+}
+
+// due looks, without writing, what the time has come for, and whether events
+// are too old.
+func (in *Inbox) due(now int64) (due []dueRow, old bool, err error) {
+	err = in.view(func(tx *store.Tx) error {
 		for _, t := range []store.Table{tableDue, tableForget} {
 			err := tx.Scan(t, "", "", func(r store.Row) (bool, error) {
-				busy = busy || r.Key < dueKey(now+1, "")
-				return false, nil
+				come := r.Key < dueKey(now+1, "")
+				if come {
+					due = append(due, dueRow{t, r.Key})
+				}
+				return come && len(due) < maxDue, nil
 			})
 			if err != nil {
 				return err
 			}
 		}
-		old, err := oldEvents(tx, 1)
-		busy = busy || len(old) > 0
+		events, err := oldEvents(tx, 1)
+		old = len(events) > 0
 		return err
 	})
-	return busy, err
+	return due, old, err
 }
 
-func (j *judge) tick(now int64) error {
-	due, err := j.due(tableDue, now)
-	if err != nil {
+// pass lets the time come for one thing.
+func (j *judge) pass(d dueRow, now int64) error {
+	if err := j.tx.Delete(d.table, d.key); err != nil {
 		return err
 	}
-	for _, what := range due {
-		if err := j.pass(what, now); err != nil {
-			return err
-		}
+	_, what, _ := strings.Cut(d.key, "/")
+	if d.table == tableForget {
+		return j.forget(what)
 	}
-	forget, err := j.due(tableForget, now)
-	if err != nil {
-		return err
-	}
-	for _, key := range forget {
-		if err := j.forget(key); err != nil {
-			return err
-		}
-	}
-	return j.trimEvents()
-}
-
-// pass lets the time come for one thing that is due.
-func (j *judge) pass(what string, now int64) error {
 	switch kind, id, _ := strings.Cut(what, "/"); kind {
 	case "thread":
 		return j.expire(id, now)
@@ -81,28 +93,6 @@ func (j *judge) pass(what string, now int64) error {
 	default:
 		return nil
 	}
-}
-
-// due removes the rows of a table that are due and returns what they name.
-func (j *judge) due(t store.Table, now int64) ([]string, error) {
-	var keys []string
-	err := j.tx.Scan(t, "", "", func(r store.Row) (bool, error) {
-		if r.Key >= dueKey(now+1, "") {
-			return false, nil
-		}
-		keys = append(keys, r.Key)
-		return true, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, key := range keys {
-		if err := j.tx.Delete(t, key); err != nil {
-			return nil, err
-		}
-		_, keys[i], _ = strings.Cut(key, "/")
-	}
-	return keys, nil
 }
 
 // expire lets the time pass in one thread.

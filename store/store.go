@@ -1,6 +1,6 @@
 // Package store keeps everything an inbox must remember, in one bbolt file:
-// rows of JSON or of plain bytes in tables, each inbox apart from the others. It does not know
-// what the rows mean.
+// rows of JSON or of plain bytes in tables, each inbox apart from the others.
+// It does not know what the rows mean.
 package store
 
 import (
