@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/record"
 )
 
 // TestRun plays the demo to its end and reads the mails that it leaves.
@@ -21,7 +22,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	if len(result.Mails) != 4 || result.Folder != dir || result.Buyer.Record != inbox.TwoSignatures || result.Seller.Record != inbox.TwoSignatures {
+	if len(result.Mails) != 4 || result.Folder != dir || result.Buyer.Record != record.TwoSignatures || result.Seller.Record != record.TwoSignatures {
 		t.Errorf("%+v", result)
 	}
 	for _, m := range result.Mails {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 )
@@ -196,7 +197,7 @@ func (c *crashes) compare(ask Done) {
 		for _, e := range thread.Entries {
 			states = append(states, e.State)
 		}
-		if got := fmt.Sprint(states); got != "[answered replaced agreed]" || len(thread.Messages) != 4 || thread.Record != TwoSignatures {
+		if got := fmt.Sprint(states); got != "[answered replaced agreed]" || len(thread.Messages) != 4 || thread.Record != record.TwoSignatures {
 			c.t.Errorf("%s: %s, %d messages, record %q", in.Name(), got, len(thread.Messages), thread.Record)
 		}
 		letters := outbox(c.t, in)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 )
 
@@ -262,7 +263,7 @@ func TestWithoutKey(t *testing.T) {
 	slot := 0
 	_, raw = s.do(s.seller, Action{Type: intent.Accept, Ref: offer.ID, Slot: &slot})
 	s.expect(s.buyer, raw, "accepted signed")
-	for in, want := range map[*Inbox]RecordKind{s.buyer: "", s.seller: OurSignature} {
+	for in, want := range map[*Inbox]record.Kind{s.buyer: "", s.seller: record.OurSignature} {
 		thread, err := in.Thread(offer.Thread)
 		if err != nil || thread.Record != want {
 			t.Errorf("%s: record %q, %v", in.Name(), thread.Record, err)

@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/agentmaild/agentmaild/envelope"
-	"github.com/agentmaild/agentmaild/envelope/canon"
-	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
-	"github.com/go-json-experiment/json"
 )
 
 // Deliver takes mails in the order in which they arrived. They are proven
@@ -115,34 +110,4 @@ func backoff(tries int, first, most time.Duration) time.Duration {
 		}
 	}
 	return wait
-}
-
-// maxRecord is the greatest record that is looked into, in bytes.
-const maxRecord = 256 << 10
-
-// recordID is the id of the agreement record that an accept carries, or "".
-// The record never changes the state (D46); its id may be named by a cancel.
-func recordID(mail *envelope.Mail, m *intent.Message) string {
-	if m.Type != intent.Accept {
-		return ""
-	}
-	for part := range mail.Leaves("application/json") {
-		data, err := part.Decode(maxRecord)
-		if err != nil {
-			continue
-		}
-		if _, err := canon.Strict(data, 32); err != nil {
-			continue
-		}
-		var record struct {
-			Profile string `json:"profile"`
-			ID      string `json:"id"`
-			Thread  string `json:"thread"`
-		}
-		if json.Unmarshal(data, &record) != nil || !strings.HasPrefix(record.Profile, "agent-agreement/") || record.Thread != m.Thread {
-			continue
-		}
-		return record.ID
-	}
-	return ""
 }

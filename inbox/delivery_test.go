@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/record"
 )
 
 // try has an inbox send what is due; the mail server answers with err.
@@ -35,23 +36,23 @@ func TestDelivery(t *testing.T) {
 		then   func(*scene, Done)
 		state  DeliveryState
 		reason string
-		record RecordKind
+		record record.Kind
 	}{
-		"queued":   {func(*scene, Done) {}, DeliveryQueued, "", TwoSignatures},
-		"sent":     {func(s *scene, _ Done) { s.try(s.buyer, nil) }, DeliverySent, "", TwoSignatures},
-		"retrying": {func(s *scene, _ Done) { s.try(s.buyer, sendError(true)) }, DeliveryRetrying, "could not be sent: 451 later", TwoSignatures},
+		"queued":   {func(*scene, Done) {}, DeliveryQueued, "", record.TwoSignatures},
+		"sent":     {func(s *scene, _ Done) { s.try(s.buyer, nil) }, DeliverySent, "", record.TwoSignatures},
+		"retrying": {func(s *scene, _ Done) { s.try(s.buyer, sendError(true)) }, DeliveryRetrying, "could not be sent: 451 later", record.TwoSignatures},
 		"sent at the second try": {func(s *scene, _ Done) {
 			s.try(s.buyer, sendError(true))
 			s.now = s.now.Add(time.Minute)
 			s.try(s.buyer, nil)
-		}, DeliverySent, "", TwoSignatures},
+		}, DeliverySent, "", record.TwoSignatures},
 		"refused": {func(s *scene, _ Done) { s.try(s.buyer, refused) }, DeliveryFailed, "could not be sent: 550 no such user", ""},
 		"refused, and let go again": {func(s *scene, _ Done) {
 			s.try(s.buyer, refused)
 			if err := s.buyer.Approve(s.onlyWaiting(s.buyer)); err != nil {
 				s.t.Fatal(err)
 			}
-		}, DeliveryQueued, "", TwoSignatures},
+		}, DeliveryQueued, "", record.TwoSignatures},
 		"refused, and given up": {func(s *scene, _ Done) {
 			s.try(s.buyer, refused)
 			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer)); err != nil {
@@ -64,7 +65,7 @@ func TestDelivery(t *testing.T) {
 			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer)); err != nil { // the report is put aside
 				s.t.Fatal(err)
 			}
-		}, DeliveryBounced, "its mail came back: status 5.1.1", TwoSignatures},
+		}, DeliveryBounced, "its mail came back: status 5.1.1", record.TwoSignatures},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -80,7 +81,7 @@ func TestDelivery(t *testing.T) {
 }
 
 // delivered compares where the buyer's accept stands, in all views.
-func (s *scene) delivered(accept Done, offer string, want Delivery, record RecordKind) {
+func (s *scene) delivered(accept Done, offer string, want Delivery, record record.Kind) {
 	s.t.Helper()
 	thread, err := s.buyer.Thread(accept.Thread)
 	if err != nil {
@@ -133,7 +134,7 @@ func TestParkedDelivery(t *testing.T) {
 	if err := s.buyer.Approve(s.onlyWaiting(s.buyer)); err != nil {
 		t.Fatal(err)
 	}
-	s.delivered(accept, quote.ID, Delivery{State: DeliveryQueued}, TwoSignatures)
+	s.delivered(accept, quote.ID, Delivery{State: DeliveryQueued}, record.TwoSignatures)
 }
 
 // A quote that never came to the buyer is shown so with the offer itself.

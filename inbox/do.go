@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
@@ -60,8 +61,7 @@ func (in *Inbox) newIDs(n int) ([]string, error) {
 		if _, err := io.ReadFull(in.srv.Random, b[:]); err != nil {
 			return nil, fmt.Errorf("drawing an id: %w", err)
 		}
-		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-		ids[i] = fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+		ids[i] = uuidOf(b[:], 4)
 	}
 	return ids, nil
 }
@@ -225,7 +225,7 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	next, effects, err := threads.Apply(row.Thread, threads.Event{Message: parsed.Message, At: m.Iat})
+	next, effects, err := threads.Apply(row.Thread, threads.Event{Message: parsed.Message, At: m.Iat, Records: j.in.records(&proven{found: &intent.Found{Parsed: parsed}})})
 	if err != nil {
 		return Done{}, cannot("%w", err)
 	}
@@ -234,12 +234,16 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 		return Done{}, err
 	}
 	row.Thread = next
-	if err := j.keepSent(parsed, token, row, effects); err != nil {
+	agreement, err := j.keepSent(parsed, token, row, effects)
+	if err != nil {
 		return Done{}, err
 	}
 	draft, err := parsed.Draft(token, references)
 	if err != nil {
 		return Done{}, err
+	}
+	if agreement != nil {
+		draft.Attachments = append(draft.Attachments, envelope.Attachment{Type: "application/json", Filename: "agreement.json", Body: agreement})
 	}
 	if err := j.queue(draft, letterRow{Thread: m.Thread, ID: m.ID, Type: m.Type}); err != nil {
 		return Done{}, err
@@ -248,26 +252,32 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 }
 
 // keepSent stores a message of ours and lets go on what waited for it (D45).
-func (j *judge) keepSent(m *intent.Parsed, token string, row *threadRow, effects []threads.Effect) error {
+// For an accept it returns the record of the agreement, if one could be made.
+func (j *judge) keepSent(m *intent.Parsed, token string, row *threadRow, effects []threads.Effect) (agreement []byte, err error) {
 	signature := Signed
 	if token == "" {
 		signature = MailOnly
 	}
 	row.Messages = append(row.Messages, m.ID)
 	if err := j.putThread(row); err != nil {
-		return err
+		return nil, err
 	}
-	err := j.tx.Put(tableMessages, m.ID, messageRow{
+	err = j.tx.Put(tableMessages, m.ID, messageRow{
 		Canonical: string(m.Canonical), Hash: m.Hash, JWS: token,
 		Fate: FateSent, Signature: signature, Thread: m.Thread, At: j.in.srv.Now().Unix(),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := j.event(Event{Kind: KindSent, Result: messageOf(&m.Message), Message: m.Canonical, Changes: effects, trail: []any{"answers", m.InReplyTo}}, false); err != nil {
-		return err
+		return nil, err
 	}
-	return j.release(m.ID)
+	if m.Type == intent.Accept {
+		if agreement, err = j.agreed(m.Thread, m.ID); err != nil {
+			return nil, err
+		}
+	}
+	return agreement, j.release(m.ID)
 }
 
 // references lists the Message-IDs of the thread's mails, the answered one

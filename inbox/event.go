@@ -21,6 +21,7 @@ type Event struct {
 	Message jsontext.Value   `json:"message,omitempty"` // in canonical form
 	Proof   Proof            `json:"proof,omitzero"`
 	Changes []threads.Effect `json:"changes,omitempty"`
+	Record  *Record          `json:"record,omitempty"`
 
 	trail []any // attributes for the log alone, by which a mail can be followed
 }
@@ -35,6 +36,9 @@ const (
 	KindNotice       = "notice"        // a refused accept was told of (D27)
 	KindBounced      = "bounced"       // a delivery report says that a mail came back
 	KindLetterParked = "letter_parked" // beyond the hourly limit
+	KindRecord       = "record"        // the record of an agreement is kept
+	KindNoRecord     = "no_record"     // an agreement has none of ours, and why
+	KindReply        = "reply"         // a quote was answered in words
 )
 
 // keepEvents is how many events are kept.

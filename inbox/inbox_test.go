@@ -15,6 +15,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/google/go-cmp/cmp"
@@ -43,7 +44,7 @@ func TestNegotiation(t *testing.T) {
 		for _, m := range thread.Messages {
 			ids = append(ids, m.ID)
 		}
-		if want := []string{ask.ID, quote.ID, counter.ID, accept.ID}; !slices.Equal(ids, want) || thread.Record != TwoSignatures {
+		if want := []string{ask.ID, quote.ID, counter.ID, accept.ID}; !slices.Equal(ids, want) || thread.Record != record.TwoSignatures {
 			t.Errorf("%s: messages %v, record %q", in.Name(), ids, thread.Record)
 		}
 	}

@@ -45,7 +45,9 @@ func (j *judge) deliver(p *proven) (Result, error) {
 	}
 	switch {
 	case p.final != nil:
-		err = j.bounced(p.report)
+		if err = j.bounced(p.report); err == nil {
+			err = j.replied(p.reply)
+		}
 	case result.Verdict == Accepted || result.Verdict == Held:
 		err = j.release(p.found.ID)
 	}
@@ -114,7 +116,7 @@ func (j *judge) proceed(p *proven, clash bool) (Result, []threads.Effect, error)
 	result = p.named(result)
 	switch result.Verdict {
 	case Accepted:
-		err = j.put(p, FateAccepted, "")
+		err = j.putAccepted(p)
 	case Held:
 		err = j.put(p, FateHeld, "")
 	default:
@@ -145,7 +147,7 @@ func (j *judge) decide(p *proven, clash bool) (Result, []threads.Effect, error) 
 	if _, err := j.tx.Get(tableThreads, m.Thread, &row); err != nil {
 		return Result{}, nil, err
 	}
-	next, effects, err := threads.Apply(row.Thread, threads.Event{Message: m.Message, At: p.arrival.Unix(), Record: p.record})
+	next, effects, err := threads.Apply(row.Thread, threads.Event{Message: m.Message, At: p.arrival.Unix(), Records: j.in.records(p)})
 	if err != nil {
 		result, err := j.refusal(p, &row, err)
 		return result, nil, err

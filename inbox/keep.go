@@ -59,8 +59,21 @@ func keepUntil(m *intent.Message) int64 {
 	return min(m.Exp, m.Iat+int64(MaxValid/time.Second))
 }
 
+// putAccepted stores a message that counts now, and makes the record of an
+// agreement.
+func (j *judge) putAccepted(p *proven) error {
+	err := j.put(p, FateAccepted, "")
+	if err == nil && p.found.Type == intent.Accept {
+		_, err = j.agreed(p.found.Thread, p.found.ID)
+	}
+	return err
+}
+
 // put stores the message with its fate.
 func (j *judge) put(p *proven, fate Fate, waitsFor string) error {
+	if err := j.keepTheirs(p); err != nil {
+		return err
+	}
 	if err := j.list(p, fate); err != nil {
 		return err
 	}
@@ -68,7 +81,7 @@ func (j *judge) put(p *proven, fate Fate, waitsFor string) error {
 		Canonical: string(p.found.Canonical), Hash: p.found.Hash, JWS: string(p.found.JWS),
 		Fate: fate, Signature: p.signature(), Warnings: p.warnings(), Proof: p.proof,
 		Thread: p.found.Thread, At: p.arrival.Unix(),
-		WaitsFor: waitsFor, Retry: p.retrying(), Unknown: p.found.Unknown, AgentOf: p.agentOf, Record: p.record,
+		WaitsFor: waitsFor, Retry: p.retrying(), Unknown: p.found.Unknown, AgentOf: p.agentOf, Record: p.theirs.id,
 	})
 }
 
@@ -119,6 +132,9 @@ func (j *judge) isUndecided(id string) (bool, error) {
 // drop takes a message that does not count out of the store.
 func (j *judge) drop(p *proven) error {
 	if err := j.list(p, ""); err != nil {
+		return err
+	}
+	if err := j.dropTheirs(p.found.ID); err != nil {
 		return err
 	}
 	return j.tx.Delete(tableMessages, p.found.ID)

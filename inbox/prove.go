@@ -38,9 +38,10 @@ type proven struct {
 	final   *Result // the verdict, where a check before the store failed
 	found   *intent.Found
 	proof   Proof
-	agentOf bool // Agent-Of names somebody else (D42)
-	record  string
+	agentOf bool            // Agent-Of names somebody else (D42)
+	theirs  attached        // the record that an accept carries
 	report  envelope.Report // a delivery report, where the mail is one and no message
+	reply   reply           // a reply in words to a quote of ours
 	sig     party.Result    // zero Outcome and no Reason where it was not looked at
 	looked  bool
 }
@@ -61,6 +62,7 @@ func (in *Inbox) prove(ctx context.Context, m Mail) *proven {
 		return p
 	}
 	in.proveSignature(ctx, p)
+	in.proveRecord(ctx, p)
 	return p
 }
 
@@ -76,13 +78,16 @@ func (in *Inbox) proveMail(ctx context.Context, m Mail, p *proven) *Result {
 	p.trail = append(p.trail, "message_id", printable(mail.Header.Get("Message-ID")))
 	if p.found, err = intent.Find(mail); err != nil {
 		p.report, _ = mail.Report()
+		if errors.Is(err, intent.ErrProfile) {
+			p.reply = in.proveReply(ctx, mail, p)
+		}
 		return end(plain(findCode(err), err.Error()))
 	}
 	if final := in.proveSender(ctx, mail, p); final != nil {
 		return final
 	}
 	p.agentOf = p.found.AgentOfDiffers(mail.Header)
-	p.record = recordID(mail, &p.found.Message)
+	p.theirs = attachedRecord(mail, &p.found.Message)
 	return in.proveBounds(p)
 }
 

@@ -102,7 +102,7 @@ func (r *messageRow) proven() (*proven, error) {
 	parsed.Unknown = r.Unknown
 	p := &proven{
 		arrival: time.Unix(r.At, 0), found: &intent.Found{Parsed: parsed},
-		proof: r.Proof, agentOf: r.AgentOf, record: r.Record,
+		proof: r.Proof, agentOf: r.AgentOf, theirs: attached{id: r.Record},
 	}
 	if r.JWS != "" {
 		p.found.JWS = []byte(r.JWS)

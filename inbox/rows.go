@@ -26,6 +26,11 @@ const (
 	tableEvents   store.Table = "events"   // number
 	tablePending  store.Table = "pending"  // number of an event
 	tablePosition store.Table = "position" // "mailbox"
+
+	tableRecords     store.Table = "records"      // accept, then "ours" or "theirs"
+	tableRecordFiles store.Table = "record_files" // as records; the bytes
+	tableDoubted     store.Table = "doubted"      // accept whose record does not check out
+	tableReplies     store.Table = "replies"      // id of a reply in words
 )
 
 // Fate is where a stored message stands.

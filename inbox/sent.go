@@ -30,11 +30,12 @@ func (in *Inbox) Sent(raw []byte, at time.Time) error {
 		if _, err := j.tx.Get(tableThreads, found.Thread, row); err != nil {
 			return err
 		}
-		next, effects, err := threads.Apply(row.Thread, threads.Event{Message: found.Message, At: at.Unix(), Record: recordID(mail, &found.Message)})
+		next, effects, err := threads.Apply(row.Thread, threads.Event{Message: found.Message, At: at.Unix(), Records: j.in.records(&proven{found: found, theirs: attachedRecord(mail, &found.Message)})})
 		if err != nil {
 			return fmt.Errorf("a mail sent earlier: %w", cannot("%w", err))
 		}
 		row.Thread = next
-		return j.keepSent(found.Parsed, string(found.JWS), row, effects)
+		_, err = j.keepSent(found.Parsed, string(found.JWS), row, effects)
+		return err
 	})
 }

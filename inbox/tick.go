@@ -88,6 +88,8 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.unpark(id, now)
 	case "held":
 		return j.unhold(id, now)
+	case "reply":
+		return j.tx.Delete(tableReplies, id)
 	case "rate":
 		return j.newHour(id, now)
 	default:

@@ -1,7 +1,10 @@
 package inbox
 
 import (
+	"slices"
+
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,11 +12,12 @@ import (
 
 // Thread is a thread as the owner sees it.
 type Thread struct {
-	ID       string     `json:"id"`
-	With     string     `json:"with"` // the other side's address
-	Entries  []Entry    `json:"entries"`
-	Record   RecordKind `json:"record,omitempty"`
-	Messages []Message  `json:"messages,omitempty"` // in the order of their commits
+	ID       string      `json:"id"`
+	With     string      `json:"with"` // the other side's address
+	Entries  []Entry     `json:"entries"`
+	Record   record.Kind `json:"record,omitempty"`
+	Records  []Record    `json:"records,omitempty"`
+	Messages []Message   `json:"messages,omitempty"` // in the order of their commits
 }
 
 // Entry is an offer or an ask. Where Undelivered is not nil, what this side
@@ -80,6 +84,9 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 		if t.Record, err = recordKind(tx, &row); err != nil {
 			return err
 		}
+		if t.Records, err = row.recordsOf(tx); err != nil {
+			return err
+		}
 		for _, id := range row.Messages {
 			m, err := row.message(tx, id)
 			if err != nil {
@@ -108,42 +115,22 @@ func (t *threadRow) message(tx *store.Tx, id string) (Message, error) {
 	}, nil
 }
 
-// RecordKind is the kind of agreement record that an agreement has (D31).
-type RecordKind string
-
-// The kinds; "" where nothing was agreed, or this side signed nothing that a
-// record could rest on, or what it signed never left.
-const (
-	TwoSignatures RecordKind = "two_signatures"
-	OurSignature  RecordKind = "our_signature"
-)
-
-// recordKind is the kind of record of the last agreement of a thread.
-func recordKind(tx *store.Tx, t *threadRow) (RecordKind, error) {
-	for i := len(t.Entries) - 1; i >= 0; i-- {
-		if t.Entries[i].Accept == "" {
+// recordKind is the kind of this side's record of the last agreement of a
+// thread; "" where nothing was agreed, or there is no record of it, or what
+// this side said never left.
+func recordKind(tx *store.Tx, t *threadRow) (record.Kind, error) {
+	for _, e := range slices.Backward(t.Entries) {
+		if e.Accept == "" {
 			continue
 		}
-		var ours, theirs bool
-		for _, id := range []string{t.Entries[i].ID, t.Entries[i].Accept} {
-			row, left, err := t.left(tx, id)
-			if err != nil || !left {
+		for _, id := range []string{e.ID, e.Accept} {
+			if _, left, err := t.left(tx, id); err != nil || !left {
 				return "", err
 			}
-			signed := row.Signature == Signed
-			if row.Fate == FateSent {
-				ours = signed
-			} else {
-				theirs = signed
-			}
 		}
-		switch {
-		case ours && theirs:
-			return TwoSignatures, nil
-		case ours:
-			return OurSignature, nil
-		}
-		return "", nil
+		var ours Record
+		_, err := tx.Get(tableRecords, oursKey(e.Accept), &ours)
+		return ours.Kind, err
 	}
 	return "", nil
 }

@@ -19,9 +19,10 @@ type pendingRow struct {
 
 // Waiting is one thing that waits for the owner.
 type Waiting struct {
-	Key     string         `json:"key"`  // what approve and refuse take
-	Kind    string         `json:"kind"` // message, event, letter or bounce
-	At      int64          `json:"at"`   // Unix seconds
+	Key     string         `json:"key"`            // what approve and refuse take
+	Kind    string         `json:"kind"`           // message, event, letter, bounce, record or reply
+	Text    string         `json:"text,omitempty"` // of a reply: its beginning; text from outside
+	At      int64          `json:"at"`             // Unix seconds
 	Reason  string         `json:"reason"`
 	Thread  string         `json:"thread,omitempty"`
 	Message jsontext.Value `json:"message,omitempty"` // text from outside
@@ -33,15 +34,17 @@ const (
 	eventPrefix  = "event-"
 	letterPrefix = "letter-"
 	bouncePrefix = "bounce-"
+	recordPrefix = "record-"
+	replyPrefix  = "reply-"
 )
 
 // Waiting lists what waits: messages that are held, events that the handler
 // failed on, letters that could not be sent or are beyond the hourly limit,
-// and mails that came back.
+// mails that came back, records that do not check out, and replies in words.
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, bouncedMails} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, bouncedMails, doubtedRecords, plainReplies} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -65,7 +68,7 @@ func heldMessages(tx *store.Tx, list *[]Waiting) error {
 		case Signed:
 			reason = "warnings: " + strings.Join(m.Warnings, ", ")
 		}
-		*list = append(*list, Waiting{r.Key, "message", m.At, reason, m.Thread, jsontext.Value(m.Canonical), m.Proof})
+		*list = append(*list, Waiting{Key: r.Key, Kind: "message", At: m.At, Reason: reason, Thread: m.Thread, Message: jsontext.Value(m.Canonical), Proof: m.Proof})
 		return true, nil
 	})
 }
@@ -84,7 +87,7 @@ func failedEvents(tx *store.Tx, list *[]Waiting) error {
 			return false, err
 		}
 		reason := fmt.Sprintf("the handler failed %d times: %s", row.Tries, row.Error)
-		*list = append(*list, Waiting{eventPrefix + r.Key, "event", e.At, reason, e.Thread, e.Message, e.Proof})
+		*list = append(*list, Waiting{Key: eventPrefix + r.Key, Kind: "event", At: e.At, Reason: reason, Thread: e.Thread, Message: e.Message, Proof: e.Proof})
 		return true, nil
 	})
 }
@@ -123,6 +126,12 @@ func (in *Inbox) Approve(key string) error {
 		if strings.HasPrefix(key, bouncePrefix) {
 			return cannot("a mail that came back cannot be sent again: act anew, and refuse %q to put the report aside", key)
 		}
+		if strings.HasPrefix(key, recordPrefix) {
+			return cannot("a record that does not check out cannot be approved: the agreement stands without it, and refuse %q puts it aside", key)
+		}
+		if strings.HasPrefix(key, replyPrefix) {
+			return cannot("a person's words are no accept: `agentmaild waiting count %s` takes them for one", key)
+		}
 		return j.approve(key)
 	})
 }
@@ -143,7 +152,13 @@ func (in *Inbox) Refuse(key string) error {
 			})
 		}
 		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
-			return j.putAside(id)
+			return j.putAside(tableBounced, id, &bounceRow{})
+		}
+		if id, ok := strings.CutPrefix(key, recordPrefix); ok {
+			return j.putAside(tableDoubted, id, &struct{}{})
+		}
+		if id, ok := strings.CutPrefix(key, replyPrefix); ok {
+			return j.putAside(tableReplies, id, &replyRow{})
 		}
 		row, err := j.held(key)
 		if err != nil {
@@ -188,16 +203,17 @@ func (j *judge) waitingLetter(seq string, then func(letterRow) error) error {
 	return then(l)
 }
 
-func (j *judge) putAside(id string) error {
-	var b bounceRow
-	known, err := j.tx.Get(tableBounced, id, &b)
+// putAside takes what needs no more than the owner's look off its list.
+// row is read into, so that a damaged one is told.
+func (j *judge) putAside(t store.Table, id string, row any) error {
+	known, err := j.tx.Get(t, id, row)
 	if err == nil && !known {
-		err = cannot("no report waits under %q: see `agentmaild waiting list`", bouncePrefix+id)
+		err = cannot("nothing waits of %q: see `agentmaild waiting list`", id)
 	}
 	if err != nil {
 		return err
 	}
-	return j.tx.Delete(tableBounced, id)
+	return j.tx.Delete(t, id)
 }
 
 func (j *judge) held(id string) (messageRow, error) {
@@ -225,7 +241,7 @@ func (j *judge) approve(id string) error {
 	if _, err := j.tx.Get(tableThreads, row.Thread, &thread); err != nil {
 		return err
 	}
-	next, effects, err := threads.Apply(thread.Thread, threads.Event{Message: p.found.Message, At: max(row.At, now), Record: row.Record})
+	next, effects, err := threads.Apply(thread.Thread, threads.Event{Message: p.found.Message, At: max(row.At, now), Records: j.in.records(p)})
 	if err != nil {
 		return cannot("%w", err)
 	}
@@ -234,7 +250,7 @@ func (j *judge) approve(id string) error {
 	if err := j.putThread(&thread); err != nil {
 		return err
 	}
-	if err := j.put(p, FateAccepted, ""); err != nil {
+	if err := j.putAccepted(p); err != nil {
 		return err
 	}
 	e := Event{Kind: KindDecided, Result: p.named(Result{Verdict: Accepted, Reason: "approved by the owner"}), Proof: p.proof, Message: jsontext.Value(p.found.Canonical), Changes: effects}

@@ -146,8 +146,8 @@ func (t *Thread) accept(e Event) ([]Effect, error) {
 		return nil, refuse("slot is missing, forbidden or out of range") // D6, D39
 	}
 	offer.Accept, offer.Slot = e.ID, e.Slot
-	if e.Record != "" {
-		t.record(e.Record, offer.ID)
+	for _, id := range e.Records {
+		t.record(id, offer.ID)
 	}
 	return []Effect{t.set(i, Agreed)}, nil
 }

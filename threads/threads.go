@@ -54,8 +54,10 @@ type Thread struct {
 // Event is one message as the machine sees it, or a passing of time.
 type Event struct {
 	intent.Message
-	At     int64  // arrival, Unix seconds; for a message sent from here, when it was sent
-	Record string // id of the record that an accept carries, if any (D46)
+	At int64 // arrival, Unix seconds; for a message sent from here, when it was sent
+	// Records are the ids of the records of an accept: the one that it carries,
+	// if any (D46), and this side's own.
+	Records []string
 }
 
 // Effect tells what a step did to one entry.
@@ -111,6 +113,27 @@ func Apply(t Thread, e Event) (Thread, []Effect, error) {
 		return t, effects, err
 	}
 	return next, append(effects, more...), nil
+}
+
+// Count takes a person's own words, received at a time, as the acceptance of
+// the quote that they answer (profile: "The agreement record", their_reply).
+// reply stands where an accept's id would, record is the id of the record that
+// keeps the reply. Errors wrap ErrState.
+func Count(t Thread, quote, reply, record string, at int64) (Thread, []Effect, error) {
+	t, effects := Tick(t, at)
+	i := t.index(quote)
+	switch {
+	case i < 0:
+		return t, effects, refuse("%s is not in the thread", quote)
+	case t.Entries[i].Type != intent.Quote:
+		return t, effects, refuse("%s is no quote", quote) // D51
+	case t.Entries[i].State != Open:
+		return t, effects, &ClosedError{quote, t.Entries[i].State}
+	}
+	next := t.clone()
+	next.Entries[i].Accept = reply
+	next.record(record, quote)
+	return next, append(effects, next.set(i, Agreed)), nil
 }
 
 // Tick lets time pass: what is open and past its exp expires.

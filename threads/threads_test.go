@@ -174,7 +174,7 @@ func TestErrorsTellMore(t *testing.T) {
 // A cancel may name the record of an agreement (D45); the id of a record that
 // is taken keeps its first meaning.
 func TestCancelByRecord(t *testing.T) {
-	record := func(e *Event) { e.Record = "r" }
+	record := func(e *Event) { e.Records = []string{"r"} }
 	thread := tell(t, append(quoted[:2:2], msg(intent.Accept, "acc", ref("q1"), record)))
 	thread = tellMore(t, thread, msg(intent.AskQuote, "a2"), msg(intent.Quote, "q2", back, answer("a2")), msg(intent.Accept, "acc2", ref("q2"), record))
 	next, _, err := Apply(thread, msg(intent.Cancel, "c", back, ref("r")))
