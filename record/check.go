@@ -70,7 +70,7 @@ type rule struct {
 	name  string
 	code  Code   // of its failure
 	needs string // the step it cannot be made without, "" for none
-	make  func(*check, context.Context) outcome
+	look  func(*check, context.Context) outcome
 }
 
 // outcome is what a rule found.
@@ -111,7 +111,7 @@ func (c *check) run(ctx context.Context, last string) {
 		case r.needs != "" && c.result(r.needs) != Pass:
 			o = skip(r.needs + " did not pass")
 		default:
-			o = r.make(c, ctx)
+			o = r.look(c, ctx)
 		}
 		if o.result == Fail && c.decided == nil {
 			o.code = r.code

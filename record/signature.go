@@ -38,11 +38,11 @@ func (c *check) sign() {
 }
 
 // of makes a rule about one signature.
-func of(which int, make func(*check, context.Context, *signing) outcome) func(*check, context.Context) outcome {
+func of(which int, look func(*check, context.Context, *signing) outcome) func(*check, context.Context) outcome {
 	return func(c *check, ctx context.Context) outcome {
 		switch s := c.signings[which]; {
 		case s != nil:
-			return make(c, ctx, s)
+			return look(c, ctx, s)
 		case which == accepting && c.record.Acceptance == nil:
 			return skip(noAcceptance)
 		default:
