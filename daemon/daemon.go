@@ -123,9 +123,10 @@ func (d *Daemon) Close() error { return d.store.Close() }
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	socket := d.cfg.SocketPath() // a reload changes d.cfg
 	d.group.start("control socket", func() error {
 		server := &api.Server{Inboxes: d.served, Backup: d.store.Backup, Log: d.world.Log}
-		err := server.Serve(ctx, d.cfg.SocketPath())
+		err := server.Serve(ctx, socket)
 		if ctx.Err() == nil {
 			cancel(err) // without it nobody can see or decide anything
 		}
