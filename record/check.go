@@ -24,15 +24,6 @@ func CheckThread(ctx context.Context, data []byte, keys KeySource, thread []*int
 	return c.finish()
 }
 
-// Steps are the names of the steps in the order of the check.
-func Steps() []string {
-	var names []string
-	for _, s := range steps() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 // check is a record being checked. The members are set by the steps, in their order.
 type check struct {
 	keys   KeySource

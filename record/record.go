@@ -121,7 +121,7 @@ func (r *Record) last() string {
 
 // Error says why data is no record, or no record that can be made.
 type Error struct {
-	Step   string // of the check, as in Steps
+	Step   string // of the check, as in a report
 	Code   Code
 	Reason string // plain words; nothing of the record is repeated
 }
