@@ -15,6 +15,7 @@ import (
 type Record struct {
 	ID       string      `json:"id"` // of a record from outside: as it says; "" where it cannot be read
 	Thread   string      `json:"thread"`
+	With     string      `json:"with"` // the other side's address
 	Offer    string      `json:"offer"`
 	Accept   string      `json:"accept"` // id of the accept, or of the reply that was counted
 	Ours     bool        `json:"ours"`
@@ -72,9 +73,17 @@ func (in *Inbox) seal(deal record.Deal, accept string) (Record, []byte, error) {
 	}
 	file, err := record.Seal(made, in.set.Key, in.set.JKU)
 	return Record{
-		ID: made.ID, Thread: made.Thread, Offer: deal.Offer.Message.ID, Accept: accept,
+		ID: made.ID, Thread: made.Thread, With: in.other(&deal.Offer.Message.Message), Offer: deal.Offer.Message.ID, Accept: accept,
 		Ours: true, Kind: made.Kind, AgreedAt: made.AgreedAt,
 	}, file, err
+}
+
+// other is the address of the other side of a message.
+func (in *Inbox) other(m *intent.Message) string {
+	if m.From.Address == in.set.Address {
+		return m.To.Address
+	}
+	return m.From.Address
 }
 
 func (j *judge) keepOwn(r Record, file []byte) error {

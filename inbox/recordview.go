@@ -1,11 +1,16 @@
 package inbox
 
 import (
+	"cmp"
+	"context"
+	"slices"
+
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 )
 
-// Records lists the agreement records that are kept, oldest offer's id first.
+// Records lists the agreement records that are kept, in the order in which
+// they say that it was agreed.
 func (in *Inbox) Records() ([]Record, error) {
 	var list []Record
 	err := in.view(func(tx *store.Tx) error {
@@ -14,6 +19,7 @@ func (in *Inbox) Records() ([]Record, error) {
 			return true
 		})
 	})
+	slices.SortStableFunc(list, func(a, b Record) int { return cmp.Compare(a.AgreedAt, b.AgreedAt) })
 	return list, err
 }
 
@@ -21,26 +27,59 @@ func (in *Inbox) Records() ([]Record, error) {
 // the record, or of its accept or offer; ours chooses between this side's and
 // the other's. Errors wrap ErrAction where there is none.
 func (in *Inbox) RecordFile(id string, ours bool) (Record, []byte, error) {
-	var found Record
-	var file []byte
-	err := in.view(func(tx *store.Tx) error {
+	r, file, _, err := in.recordFile(id, ours)
+	return r, file, err
+}
+
+// CheckRecord is RecordFile with a check of the record, made anew with the key
+// pages as they are now. One of the other side's that belongs to another
+// acceptance than the one it came with does not check out.
+func (in *Inbox) CheckRecord(ctx context.Context, id string, ours bool) (Record, []byte, record.Report, error) {
+	r, file, acceptance, err := in.recordFile(id, ours)
+	switch {
+	case err != nil:
+		return r, nil, record.Report{}, err
+	case ours:
+		return r, file, in.checkRecord(ctx, file), nil
+	default:
+		return r, file, in.checkTheirs(ctx, file, acceptance), nil
+	}
+}
+
+// recordFile finds a record with its bytes, and with the hash of its accept; a
+// reply that was counted has none. The other side chooses the id of its record,
+// and must not be able to put it in the place of ours.
+func (in *Inbox) recordFile(id string, ours bool) (found Record, file []byte, acceptance string, err error) {
+	err = in.view(func(tx *store.Tx) error {
 		key := ""
 		err := eachRecord(tx, "", func(k string, r Record) bool {
-			if r.ID == id || r.Ours == ours && (r.Accept == id || r.Offer == id) {
+			if r.Ours == ours && (r.ID == id || r.Accept == id || r.Offer == id) {
 				key, found = k, r
 			}
 			return key == ""
 		})
 		if err == nil && key == "" {
-			err = cannot("no record is kept of %q: see `agentmaild records list`", id)
+			err = cannot("no record of %s is kept of %q: see `agentmaild records list`", whose(ours), id)
 		}
 		if err != nil {
 			return err
 		}
+		var m messageRow
+		if _, err := tx.Get(tableMessages, found.Accept, &m); err != nil {
+			return err
+		}
+		acceptance = m.Hash
 		file, err = tx.GetBytes(tableRecordFiles, key)
 		return err
 	})
-	return found, file, err
+	return found, file, acceptance, err
+}
+
+func whose(ours bool) string {
+	if ours {
+		return "this side"
+	}
+	return "the other side"
 }
 
 // eachRecord calls fn for the records of accepts that count, until it returns

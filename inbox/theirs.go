@@ -59,18 +59,27 @@ func (in *Inbox) proveRecord(ctx context.Context, p *proven) {
 	if p.theirs.file == nil || in.alreadyDecided(p.found.Parsed) {
 		return
 	}
-	row := &Record{ID: p.theirs.id, Thread: p.found.Thread, Offer: p.found.Ref, Accept: p.found.ID}
+	row := &Record{ID: p.theirs.id, Thread: p.found.Thread, With: p.found.From.Address, Offer: p.found.Ref, Accept: p.found.ID}
 	p.theirs.row = row
-	r, err := record.Parse(p.theirs.file)
-	if err == nil {
+	if r, err := record.Parse(p.theirs.file); err == nil {
 		row.Kind, row.AgreedAt = r.Kind, r.AgreedAt
-		if r.Acceptance == nil || r.Acceptance.Hash != p.found.Hash { // else it would have any page fetched
-			row.Result, row.Code, row.Reason = record.DoesNotCheckOut, record.CodeBinding, "it is the record of another acceptance"
-			return
-		}
 	}
-	report := record.Check(ctx, p.theirs.file, record.KeySource{Trust: in.srv.Keys.Trust, Pages: in.srv.Keys.Pages, TXT: in.srv.Keys.TXT})
+	report := in.checkTheirs(ctx, p.theirs.file, p.found.Hash)
 	row.Result, row.Code, row.Reason = report.Result, report.Code, report.Reason
+}
+
+// checkTheirs checks a record that came with an acceptance of a hash.
+func (in *Inbox) checkTheirs(ctx context.Context, file []byte, acceptance string) record.Report {
+	r, err := record.Parse(file)
+	if err == nil && (r.Acceptance == nil || r.Acceptance.Hash != acceptance) { // else it would have any page fetched
+		return record.Report{Result: record.DoesNotCheckOut, Code: record.CodeBinding, Reason: "it is the record of another acceptance"}
+	}
+	return in.checkRecord(ctx, file)
+}
+
+// checkRecord checks a record with the key pages as they are now.
+func (in *Inbox) checkRecord(ctx context.Context, file []byte) record.Report {
+	return record.Check(ctx, file, record.KeySource{Trust: in.srv.Keys.Trust, Pages: in.srv.Keys.Pages, TXT: in.srv.Keys.TXT})
 }
 
 // keepTheirs keeps the record that a message carries, for as long as the
