@@ -748,8 +748,13 @@ function plainAddress(s) {
   if (domain && local.length + 1 + domain.length <= 254) return `${local}@${domain}`
 }
 
-// plainDomain is a host name in lower-case A-labels; undefined for what is none.
-function plainDomain(s) {
+/**
+ * The comparable form of a host name: lower-case A-labels (D9).
+ *
+ * @param {string} s
+ * @returns {string|undefined} undefined for what is no host name
+ */
+export function plainDomain(s) {
   if (s.length > 1024) return // before it costs anything
   const labels = s.split('.').map((l) => (/^[\0-\x7f]*$/.test(l) ? l.toLowerCase() : aLabel(l)))
   const domain = labels.join('.')
@@ -757,10 +762,11 @@ function plainDomain(s) {
 }
 
 // aLabel maps a label to its A-label as the URL standard does (UTS 46); '' for what is no international label. One that
-// maps to plain ASCII is a disguise (full-width letters, an ideographic dot, a zero-width space).
+// maps to plain ASCII is a disguise (full-width letters, an ideographic dot, a zero-width space). Two hyphens are not allowed
+// behind two bytes, where they would mark another encoding.
 function aLabel(label) {
-  const hyphens = /^-|-$|^..--/u.test(label.normalize('NFKC'))
-  if (hyphens || /[^A-Za-z0-9\-\x80-\u{10ffff}]/u.test(label) || !URL.canParse(`https://${label}/`)) return ''
+  const bytes = String.fromCharCode(...new TextEncoder().encode(label.normalize('NFKC')))
+  if (/^-|-$|^..--/s.test(bytes) || /[^A-Za-z0-9\-\x80-\u{10ffff}]/u.test(label) || !URL.canParse(`https://${label}/`)) return ''
   const mapped = new URL(`https://${label}/`).hostname
   return mapped.startsWith('xn--') ? mapped : ''
 }
@@ -788,7 +794,7 @@ function members(of) {
 
 function list(least, most, element) {
   const form = (value) => {
-    if (!Array.isArray(value) || value.length < least || value.length > most) return ` is no list of ${least} or more`
+    if (!Array.isArray(value) || value.length < least || value.length > most) return ` is no list of ${least} to ${most}`
     for (const [i, e] of value.entries()) if (element(e)) return `/${i}${element(e)}`
     return ''
   }
@@ -832,8 +838,10 @@ function isDay(day) {
 
 const money = members({ amount: pattern(/^(0|[1-9][0-9]{0,17})$/), currency: (value) => (digits(value) < 0 ? ' is no currency' : '') }) // D7, D38
 
+const quantityForm = (value) => (typeof value === 'number' && value > 0 && value <= 1e9 ? '' : ' is no quantity')
+
 // quantity has at most 6 decimal places (D8); ECMAScript writes an exponent only for numbers that have more.
-const quantity = (value) => (value > 0 && value <= 1e9 && /^\d+(\.\d{1,6})?$/.test(JSON.stringify(value)) ? '' : ' is no quantity')
+const quantity = (value) => quantityForm(value) || (/^\d+(\.\d{1,6})?$/.test(JSON.stringify(value)) ? '' : ' is no quantity')
 
 const slotMembers = members({ end: line(0, 64), start: line(0, 64), time_zone: (value) => (isZone(value) ? '' : ' is no time zone') })
 
@@ -858,7 +866,7 @@ function instant(s) {
 function card(value) {
   const right = /^https:\/\/([\w.~!$&'()*+,;=:%@-]*@)?([^\s/?#@:[\]\\^`{|}%\0-\x1f\x7f-\x9f]+|\[[0-9a-f:.]+\])(:\d*)?([/?#]|$)/iu
   const path = typeof value === 'string' && value.replace(/\?[^#]*/, '') // a query may hold anything
-  return path && !line(1, 2048)(value) && right.test(value) && !/[\t\n\f\r ]|%(?![0-9a-f]{2})/i.test(path) ? '' : ' is no https address'
+  return path && !line(1, 2048)(value) && right.test(value) && !/[\t\n\f\r ]/.test(value) && !/%(?![0-9a-f]{2})/i.test(path) ? '' : ' is no https address'
 }
 
 const authority = members({ decided_by: oneOf('limits', 'owner', 'person'), 'level?': line(0, 64), 'limits_version?': either(line(0, 64), count) })
@@ -871,7 +879,6 @@ const quoteItem = members({ ...item, 'unit_price?': money })
 
 // The form of a record looks at the terms and the evidence only as far as the record schema does.
 const moneyForm = members({ amount: money.of.amount, currency: pattern(/^[A-Z]{3}$/) })
-const quantityForm = (value) => (value > 0 && value <= 1e9 && typeof value === 'number' ? '' : ' is no quantity')
 const dateForm = pattern(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/)
 const instantForm = (value) =>
   line(0, 64)(value) || (/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i.test(value) ? '' : ' is no time')
