@@ -88,6 +88,10 @@ func (in *Inbox) message(a Action) intent.Message {
 // address finds the thread an action belongs to, and sets whom the message is
 // for and what it answers.
 func (j *judge) address(a Action, m *intent.Message) (*threadRow, error) {
+	if err := j.offerOf(&a.Ref); err != nil {
+		return nil, err
+	}
+	m.Ref = a.Ref
 	row := &threadRow{}
 	switch named := firstOf(a.Ref, a.Replaces); {
 	case named != "":
@@ -148,6 +152,25 @@ func firstOf(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// offerOf turns the id of a record that is kept here into that of its offer,
+// which the other side knows too (D45). Where the other side has given its
+// record the id of ours, ours is meant.
+func (j *judge) offerOf(ref *string) error {
+	known, err := j.tx.Get(tableMessages, *ref, &messageRow{})
+	if err != nil || known || *ref == "" {
+		return err
+	}
+	offers := map[bool]string{}
+	err = eachRecord(j.tx, "", func(_ string, r Record) bool {
+		if r.ID == *ref {
+			offers[r.Ours] = r.Offer
+		}
+		return offers[true] == ""
+	})
+	*ref = firstOf(offers[true], offers[false], *ref)
+	return err
 }
 
 // threadOf reads the thread in which an offer or an ask stands.

@@ -178,7 +178,9 @@ func (j *judge) evidence(id string) (record.Held, error) {
 		h.Party, h.OrgName = j.in.party(), j.in.set.OrgName
 	}
 	if row.Signature != Signed {
-		h.Party = "" // whose it is was not proven
+		// Whose it is was not proven. Were the token in the record, it could be
+		// proven later, and the record would understate itself (D31, D96).
+		h.Party, h.JWS = "", ""
 	}
 	return h, nil
 }
@@ -206,7 +208,8 @@ func (in *Inbox) party() string {
 }
 
 // recordID is the id of this side's record of an accept or a reply: always
-// the same, so that an agreement taken up again after a crash has one record.
+// the same, so that an agreement taken up again after a crash has one record
+// (D97).
 // It is a UUID of version 8 (RFC 9562 §5.8).
 func (in *Inbox) recordID(accept string) string {
 	sum := sha256.Sum256([]byte("agreement record\n" + in.set.Address + "\n" + accept))

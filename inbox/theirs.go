@@ -71,7 +71,7 @@ func (in *Inbox) proveRecord(ctx context.Context, p *proven) {
 // checkTheirs checks a record that came with an acceptance of a hash.
 func (in *Inbox) checkTheirs(ctx context.Context, file []byte, acceptance string) record.Report {
 	r, err := record.Parse(file)
-	if err == nil && (r.Acceptance == nil || r.Acceptance.Hash != acceptance) { // else it would have any page fetched
+	if err == nil && (r.Acceptance == nil || r.Acceptance.Hash != acceptance) { // D98: else it would have any page fetched
 		return record.Report{Result: record.DoesNotCheckOut, Code: record.CodeBinding, Reason: "it is the record of another acceptance"}
 	}
 	return in.checkRecord(ctx, file)

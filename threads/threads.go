@@ -116,7 +116,8 @@ func Apply(t Thread, e Event) (Thread, []Effect, error) {
 }
 
 // Count takes a person's own words, received at a time, as the acceptance of
-// the quote that they answer (profile: "The agreement record", their_reply).
+// the quote that they answer (profile: "The agreement record", their_reply),
+// while it is open (D95).
 // reply stands where an accept's id would, record is the id of the record that
 // keeps the reply. Errors wrap ErrState.
 func Count(t Thread, quote, reply, record string, at int64) (Thread, []Effect, error) {

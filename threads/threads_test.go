@@ -186,6 +186,37 @@ func TestCancelByRecord(t *testing.T) {
 	}
 }
 
+// A reply in words can only be counted for a quote that is open when it is.
+func TestCount(t *testing.T) {
+	for name, c := range map[string]struct {
+		past  []Event
+		quote string
+		at    int64
+		want  State // "" for a refusal
+	}{
+		"an open quote":        {quoted, "q1", 1000, Agreed},
+		"an expired one":       {quoted, "q1", 1001, ""},
+		"one that is agreed":   {agreed, "q1", 200, ""},
+		"an ask":               {asked, "ask", 200, ""},
+		"times (D51)":          {times, "t1", 200, ""},
+		"an unknown one":       {quoted, "q2", 200, ""},
+		"in an unbegun thread": {nil, "q1", 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next, effects, err := Count(tell(t, c.past), c.quote, "reply", "record", c.at)
+			if (c.want == "") != errors.Is(err, ErrState) {
+				t.Fatalf("%v, %v", effects, err)
+			}
+			if c.want == "" {
+				return
+			}
+			if e, _ := next.Find(c.quote); e.State != c.want || e.Accept != "reply" || next.Records["record"] != c.quote || !cmp.Equal(effects, []Effect{{c.quote, c.want}}) {
+				t.Errorf("%+v %v %v", e, next.Records, effects)
+			}
+		})
+	}
+}
+
 func tellMore(t *testing.T, thread Thread, events ...Event) Thread {
 	t.Helper()
 	for _, e := range events {
@@ -230,6 +261,9 @@ func TestProperties(t *testing.T) {
 			e := randomEvent(t, thread, i, now)
 			before := thread.clone()
 			next, effects, err := Apply(thread, e)
+			if rapid.IntRange(0, 9).Draw(t, "counted") == 0 {
+				next, effects, err = Count(thread, e.Ref, e.ID, "r", now)
+			}
 			if !cmp.Equal(before, thread) {
 				t.Fatal("the thread given was changed")
 			}
