@@ -189,9 +189,10 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 	return in.srv.Now(), ctx.Err()
 }
 
-// nextLetter finds a letter that is due, or when the next one will be.
+// nextLetter finds a letter that is due, or when the next one will be: within
+// a minute, as one that an inbox before a reload queued wakes nobody.
 func (in *Inbox) nextLetter(now int64) (key string, letter letterRow, next time.Time, err error) {
-	next = in.srv.Now().Add(time.Hour)
+	next = in.srv.Now().Add(time.Minute)
 	err = in.view(func(tx *store.Tx) error {
 		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
 			var l letterRow

@@ -18,9 +18,9 @@ const lockWait = time.Second
 // this process alone.
 func openFile(path string) (*bbolt.DB, os.FileInfo, error) {
 	if have, err := size(path); err == nil && have > 0 {
-		// A file cut short ends the process, in a goroutine of bbolt's. So does
-		// a damaged page, but to look at all of them takes as long as opening.
-		if err := viewFile(path, func(*bbolt.Tx) error { return nil }); err != nil {
+		// A file cut short, or a damaged page, would end the process, in a
+		// goroutine of bbolt's that goes through all pages too.
+		if err := viewFile(path, func(tx *bbolt.Tx) error { return reach(tx, path) }); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -135,6 +135,11 @@ func TestDamagedPage(t *testing.T) {
 		} else if err != nil {
 			t.Errorf("page %d: %v", at/page, err)
 		}
+		if s, err := Open(path); err == nil {
+			_ = s.Close()
+		} else if !errors.Is(err, ErrDamaged) {
+			t.Errorf("page %d, opened: %v", at/page, err)
+		}
 	}
 	if refused < 10 {
 		t.Errorf("%d damaged pages of %d were found", refused, len(good)/page)

@@ -49,7 +49,13 @@ func (w *walk) visit(id uint64) error {
 	if err != nil {
 		return err
 	}
+	if named := binary.LittleEndian.Uint64(data); named != id {
+		return fmt.Errorf("%w: page %d says that it is %d", ErrDamaged, id, named)
+	}
 	flags, count := binary.LittleEndian.Uint16(data[8:]), int(binary.LittleEndian.Uint16(data[10:]))
+	if flags != branchPage && flags != leafPage {
+		return fmt.Errorf("%w: page %d is no part of a tree", ErrDamaged, id)
+	}
 	if pageHead+count*elementSize > len(data) {
 		return fmt.Errorf("%w: page %d is too short for its %d elements", ErrDamaged, id, count)
 	}
