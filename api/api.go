@@ -98,6 +98,10 @@ func (s *Server) routes() http.Handler {
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/refuse", func(in *inbox.Inbox, r *http.Request) (any, error) {
 		return struct{}{}, in.Refuse(r.PathValue("key"))
 	})
+	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/count", func(in *inbox.Inbox, r *http.Request) (any, error) {
+		return in.Count(r.PathValue("key"))
+	})
+	s.records(mux)
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", act)
 	s.served(mux, "GET /v1/inboxes/{inbox}/health", health)
 	return mux

@@ -42,8 +42,9 @@ func (noDNS) LookupTXT(_ context.Context, name string) ([]string, error) {
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// serve serves an inbox of the name sales until the test ends.
-func serve(t *testing.T) *rig {
+// serve serves an inbox of the name sales until the test ends. Others may be
+// served beside it.
+func serve(t *testing.T, others ...func(*store.Store) *inbox.Inbox) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := store.Open(filepath.Join(dir, "store.db"))
@@ -56,9 +57,13 @@ func serve(t *testing.T) *rig {
 	})
 	check(t, err)
 	r := &rig{t: t, socket: filepath.Join(dir, "sock"), store: s, ended: make(chan error, 1), backup: s.Backup}
+	served := []Served{{in, func() mailbox.Health { return r.mailbox }}}
+	for _, open := range others {
+		served = append(served, Served{Inbox: open(s)})
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	server := &Server{Inboxes: func() []Served { return []Served{{in, func() mailbox.Health { return r.mailbox }}} }, Backup: func(w io.Writer) error { return r.backup(w) }, Log: slog.New(slog.DiscardHandler)}
+	server := &Server{Inboxes: func() []Served { return served }, Backup: func(w io.Writer) error { return r.backup(w) }, Log: slog.New(slog.DiscardHandler)}
 	check(t, os.WriteFile(r.socket, []byte("left behind"), 0o644)) // replaced
 	go func() { r.ended <- server.Serve(ctx, r.socket) }()
 	r.client = NewClient(r.socket)
@@ -194,6 +199,9 @@ func TestRefusals(t *testing.T) {
 		"thread":  {func() error { _, err := r.client.Thread(ctx, "sales", "no such"); return err }, `thread "no such" is not known here`},
 		"approve": {func() error { return r.client.Decide(ctx, "sales", "x?y#z", true) }, `no message waits under "x?y#z"`},
 		"refuse":  {func() error { return r.client.Decide(ctx, "sales", "event-1", false) }, `nothing waits under "event-1"`},
+		"record":  {func() error { _, err := r.client.Record(ctx, "sales", "x/y", true); return err }, `no record of this side is kept of "x/y"`},
+		"theirs":  {func() error { _, err := r.client.CheckRecord(ctx, "sales", "x", false); return err }, `no record of the other side is kept of "x"`},
+		"count":   {func() error { _, err := r.client.Count(ctx, "sales", "reply-x/1"); return err }, `no reply waits under "reply-x/1"`},
 		"action":  {func() error { _, err := r.client.Do(ctx, "sales", inbox.Action{Type: "sell"}); return err }, `type: "sell" is none of`},
 	} {
 		if err := c.do(); !errors.As(err, new(*RefusedError)) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -218,6 +226,9 @@ func TestRequests(t *testing.T) {
 		{"over 1 MiB", "POST", "/sales/actions", `{"note":"` + strings.Repeat("x", maxBody) + `"}`, 400, "request body too large"},
 		{"other method", "GET", "/sales/actions", ``, 405, "Method Not Allowed"},
 		{"other path", "GET", "/sales/keys", ``, 404, "not found"},
+		{"other side", "GET", "/sales/records/both/x", ``, 400, "a record is ours or theirs"},
+		{"other side to check", "GET", "/sales/records/both/x/check", ``, 400, "a record is ours or theirs"},
+		{"count by looking", "GET", "/sales/waiting/reply-x/count", ``, 405, "Method Not Allowed"},
 		{"other inbox", "GET", "/support/threads", ``, 400, "there is no inbox"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
