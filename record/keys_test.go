@@ -138,3 +138,35 @@ func TestFreshPage(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestKeyTimes: a key is good until it is revoked or retired, and the seal's
+// by the time of agreement (D48).
+func TestKeyTimes(t *testing.T) {
+	const accepted = start + 2*60
+	w := newWorld(t)
+	data := w.twoSigned()
+	for _, c := range []struct {
+		name     string
+		times    party.OwnKey
+		want     outcome
+		warnings []string
+	}{
+		{"revoked as it accepts", party.OwnKey{RevokedAt: accepted}, outcome{record.DoesNotCheckOut, record.CodeRevoked, "acceptance revoked, seal revoked"}, []string{}},
+		{"revoked a second later", party.OwnKey{RevokedAt: accepted + 1}, outcome{Result: record.TwoSigned}, []string{record.WarnRevokedLater}},
+		{"retired as it accepts", party.OwnKey{RetiredAt: accepted}, outcome{record.DoesNotCheckOut, record.CodeRetired, "acceptance retired, seal retired"}, []string{}},
+		{"retired a second later", party.OwnKey{RetiredAt: accepted + 1}, outcome{Result: record.TwoSigned}, []string{}},
+		{"created as it accepts", party.OwnKey{CreatedAt: accepted}, outcome{Result: record.TwoSigned}, []string{}},
+		{"created a second later", party.OwnKey{CreatedAt: accepted + 1}, outcome{record.DoesNotCheckOut, record.CodeKid, "acceptance kid, seal kid"}, []string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w.publish(w.buyer, c.times)
+			report := w.check(data)
+			if diff := cmp.Diff(c.want, outcomeOf(report)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.warnings, report.Warnings); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
