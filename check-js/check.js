@@ -62,6 +62,25 @@ export async function claims(data) {
   return c.decided ? null : c.record
 }
 
+/**
+ * The vouches of domains given in the place of DNS: the txt of a KeySource.
+ *
+ * @param {string[]} given each DOMAIN=PARTY
+ * @returns {(name: string) => Promise<string[]>}
+ * @throws {Error} one is not of that form
+ */
+export function vouches(given) {
+  const records = given.map((v) => {
+    const [, domain, id] = /^([^=]*)=(pty_[a-z0-9]{20})$/.exec(v) ?? []
+    const plain = id && plainDomain(domain)
+    if (!plain) throw new Error(`${JSON.stringify(v)}: it is not of the form DOMAIN=PARTY, as in buyer.example=pty_0123456789abcdefghij`)
+    return [vouchName + plain, id]
+  })
+  return async (name) => records.filter(([n]) => n === name).map(([, id]) => id)
+}
+
+const vouchName = '_agent-agreements.' // where the domain of a sender vouches for a party (profile: "Party keys and the trust rule")
+
 // --- The steps ---
 
 const offering = 0, accepting = 1, sealing = 2
@@ -392,7 +411,7 @@ async function speaking(c, s, fresh) {
   if (!page) return { wrong: fail(`the key page of who signed the ${name} could not be found or used`, compared) } // D49
   if (lists(page, s.address)) return { page }
   try {
-    const records = await c.keys.txt('_agent-agreements.' + domainOf(plainAddress(s.address)))
+    const records = await c.keys.txt(vouchName + domainOf(plainAddress(s.address)))
     if (records.includes(s.party)) return { page } // D44: any of several
   } catch {
     return { wrong: later }
@@ -748,13 +767,8 @@ function plainAddress(s) {
   if (domain && local.length + 1 + domain.length <= 254) return `${local}@${domain}`
 }
 
-/**
- * The comparable form of a host name: lower-case A-labels (D9).
- *
- * @param {string} s
- * @returns {string|undefined} undefined for what is no host name
- */
-export function plainDomain(s) {
+// plainDomain is a host name in lower-case A-labels; undefined for what is none.
+function plainDomain(s) {
   if (s.length > 1024) return // before it costs anything
   const labels = s.split('.').map((l) => (/^[\0-\x7f]*$/.test(l) ? l.toLowerCase() : aLabel(l)))
   const domain = labels.join('.')

@@ -4,8 +4,8 @@
 
 import { access, constants } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { check, claims } from './check.js'
-import { dns, folder, network, readRecord, reasonOf, vouches } from './sources.js'
+import { check, claims, vouches } from './check.js'
+import { dns, folder, network, readRecord, reasonOf } from './sources.js'
 import { checksOut, grounds, printable, summary, verdicts } from './words.js'
 
 const usage = `Usage: node cli.js RECORD… [--keys DIR] [--trusted-host HOST]… [--vouch DOMAIN=PARTY]… [--json]

@@ -5,7 +5,7 @@ import { Resolver, lookup as dnsLookup } from 'node:dns'
 import https from 'node:https'
 import net from 'node:net'
 import { getSystemErrorMap } from 'node:util'
-import { maxPage, maxRecord, plainDomain, unread } from './check.js'
+import { maxPage, maxRecord, unread } from './check.js'
 
 const timeout = 5000 // milliseconds for a key page, and for a question to DNS
 
@@ -68,24 +68,6 @@ export function folder(dir) {
       await file?.close()
     }
   }
-}
-
-/**
- * The vouches of domains, given as DOMAIN=PARTY, in the place of DNS.
- *
- * @param {string[]} given
- * @returns {(name: string) => Promise<string[]>}
- * @throws {Error} one is not of that form
- */
-export function vouches(given) {
-  const records = given.map((v) => {
-    const [, domain, party] = /^([^=]*)=(pty_[a-z0-9]{20})$/.exec(v) ?? []
-    if (!party || !plainDomain(domain)) {
-      throw new Error(`${JSON.stringify(v)}: it is not of the form DOMAIN=PARTY, as in buyer.example=pty_0123456789abcdefghij`)
-    }
-    return ['_agent-agreements.' + plainDomain(domain), party]
-  })
-  return async (name) => records.filter(([n]) => n === name).map(([, party]) => party)
 }
 
 /**
