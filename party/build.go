@@ -40,7 +40,7 @@ func BuildPage(party, orgName string, addresses, domains []string, keys []OwnKey
 
 func publicJSON(k OwnKey) keyJSON {
 	return keyJSON{
-		Kty: "OKP", Crv: "Ed25519", X: base64.RawURLEncoding.EncodeToString(publicOf(k.Private)), Kid: k.Kid,
+		Kty: "OKP", Crv: "Ed25519", X: base64.RawURLEncoding.EncodeToString(k.public()), Kid: k.Kid,
 		CreatedAt: &k.CreatedAt, RetiredAt: orNil(k.RetiredAt), RevokedAt: orNil(k.RevokedAt),
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -194,30 +196,95 @@ func TestActive(t *testing.T) {
 		k.CreatedAt, k.RetiredAt, k.RevokedAt = createdAt, retiredAt, revokedAt
 		return k
 	}
+	lost := at(9, 10, 0, 0)
+	lost.Private, lost.Public = nil, publicOf(lost.Private)
 	const now = 100
 	for name, tc := range map[string]struct {
-		keys []OwnKey
-		want int // index, or -1
+		keys   []OwnKey
+		active int // index of the key that signs at 100, or -1
+		seals  int // of the one that seals what was agreed at 100, or -1
 	}{
-		"none":          {nil, -1},
-		"one":           {[]OwnKey{at(1, 50, 0, 0)}, 0},
-		"newest":        {[]OwnKey{at(1, 50, 0, 0), at(2, 70, 0, 0), at(3, 60, 0, 0)}, 1},
-		"retired":       {[]OwnKey{at(1, 50, 0, 0), at(2, 70, now, 0)}, 0},
-		"retired later": {[]OwnKey{at(1, 50, 0, 0), at(2, 70, now+1, 0)}, 1},
-		"revoked":       {[]OwnKey{at(1, 50, 0, 0), at(2, 70, 0, now)}, 0},
-		"revoked later": {[]OwnKey{at(1, 50, 0, 0), at(2, 70, 0, now+1)}, 1},
-		"not yet":       {[]OwnKey{at(1, 50, 0, 0), at(2, now+1, 0, 0)}, 0},
-		"only just":     {[]OwnKey{at(1, 50, 0, 0), at(2, now, 0, 0)}, 1},
-		"all retired":   {[]OwnKey{at(1, 50, 60, 0)}, -1},
+		"none":           {nil, -1, -1},
+		"one":            {[]OwnKey{at(1, 50, 0, 0)}, 0, 0},
+		"oldest":         {[]OwnKey{at(1, 60, 0, 0), at(2, 70, 0, 0), at(3, 50, 0, 0)}, 2, 2},
+		"not here":       {[]OwnKey{lost, at(2, 70, 0, 0)}, 1, 1},
+		"retired":        {[]OwnKey{at(1, 50, now, 0), at(2, 70, 0, 0)}, 1, 1},
+		"retired later":  {[]OwnKey{at(1, 50, now+1, 0), at(2, 70, 0, 0)}, 1, 0},
+		"revoked":        {[]OwnKey{at(1, 50, 0, now), at(2, 70, 0, 0)}, 1, 1},
+		"revoked later":  {[]OwnKey{at(1, 50, 0, now+1), at(2, 70, 0, 0)}, 1, 1},
+		"only revoked":   {[]OwnKey{at(1, 50, 0, now+1)}, -1, -1},
+		"not yet":        {[]OwnKey{at(1, now+1, 0, 0)}, -1, -1},
+		"only just":      {[]OwnKey{at(1, now, 0, 0)}, 0, 0},
+		"all retired":    {[]OwnKey{at(1, 50, 60, 0)}, -1, -1},
+		"of one instant": {[]OwnKey{at(1, 50, 0, 0), at(2, 50, 0, 0)}, 0, 0}, // the lower kid
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := Active(tc.keys, time.Unix(now, 0))
-			if ok != (tc.want >= 0) {
-				t.Fatalf("found: %v", ok)
+			is := func(what string, want int) func(OwnKey, bool) {
+				return func(got OwnKey, ok bool) {
+					if ok != (want >= 0) || ok && got.Kid != tc.keys[want].Kid {
+						t.Errorf("%s: the key of %d, %v", what, got.CreatedAt, ok)
+					}
+				}
 			}
-			if ok && got.Kid != tc.keys[tc.want].Kid {
-				t.Errorf("got the key of %d", got.CreatedAt)
-			}
+			is("active", tc.active)(Active(tc.keys, time.Unix(now, 0)))
+			is("seals", tc.seals)(Sealing(tc.keys, now))
 		})
+	}
+}
+
+// TestNewKeyCanBeTyped passes over a key whose kid begins as a flag does.
+func TestNewKeyCanBeTyped(t *testing.T) {
+	n := byte(0)
+	for !strings.HasPrefix(testKey(n).Kid, "-") {
+		n++
+	}
+	two := io.MultiReader(seed(n), seed(1))
+	if key, err := NewKey(t.TempDir(), two, time.Unix(created, 0)); err != nil || key.Kid != testKey(1).Kid {
+		t.Errorf("made %s, %v", key.Kid, err)
+	}
+}
+
+// TestNewKeyPageFull makes no key for which a page has no room: with it the page could not be made any more.
+func TestNewKeyPageFull(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxKeys - 1 {
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("%043d.json", i)), "{}")
+	}
+	newTestKey(t, dir, 1, created)
+	if _, err := NewKey(dir, seed(2), time.Unix(created, 0)); err == nil || !strings.Contains(err.Error(), "has 100 keys") {
+		t.Errorf("one key more: %v", err)
+	}
+}
+
+// TestPrivateHalfGone keeps a key on the page whose private half was lost, or is on another machine; it never signs.
+func TestPrivateHalfGone(t *testing.T) {
+	dir := t.TempDir()
+	here, gone := newTestKey(t, dir, 1, created), newTestKey(t, dir, 2, created-1)
+	if err := os.Remove(filepath.Join(dir, gone.Kid+".pem")); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := LoadKeys(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Private, gone.Public = nil, publicOf(gone.Private)
+	if diff := cmp.Diff([]OwnKey{gone, here}, keys); diff != "" {
+		t.Error(diff)
+	}
+	data, err := BuildPage(buyer, "", nil, nil, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := ParsePage(data, buyer); err != nil || len(page.Keys) != 2 || page.Keys[0].Kid != gone.Kid {
+		t.Errorf("the page has %v, %v", page, err)
+	}
+	for name, text := range map[string]string{
+		"no public half":      `{"created_at":1}`,
+		"that of another key": `{"x":"` + base64.RawURLEncoding.EncodeToString(publicOf(here.Private)) + `","created_at":1}`,
+	} {
+		writeFile(t, filepath.Join(dir, gone.Kid+".json"), text)
+		if _, err := LoadKeys(dir); err == nil || !strings.Contains(err.Error(), gone.Kid+".pem: it is gone") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
