@@ -137,7 +137,7 @@ func (a *app) load() (*config.Config, error) {
 		}
 	}
 	if path == "" {
-		return nil, usage("there is no agentmaild.toml here and none in /etc/agentmaild: name one with --config, or begin with a copy of config.example.toml")
+		return nil, usage("there is no agentmaild.toml here and none in /etc/agentmaild: name one with --config, or write one with `agentmaild config new`")
 	}
 	return config.Load(path)
 }

@@ -33,7 +33,7 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	return group("config", "The configuration", &cobra.Command{
+	return group("config", "The configuration", a.configNewCommand(), &cobra.Command{
 		Use: "check", Short: "Check the configuration and the files it names; nothing is connected to", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, world, err := a.world()
