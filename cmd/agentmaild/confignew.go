@@ -103,9 +103,6 @@ func (a *app) configNewCommand() *cobra.Command {
 	flags.StringVar(&in.SMTP, "smtp", "", "`HOST` or HOST:PORT where mail is sent")
 	flags.StringVar(&in.Org, "org", "", "`NAME` of the organisation that the agent acts for")
 	flags.StringVar(&in.Contact, "contact", "", "email `ADDRESS` of the person behind it")
-	for _, name := range []string{"address", "imap", "smtp", "org", "contact"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
 	flags.StringVar(&in.Name, "name", "sales", "`NAME` of the inbox")
 	flags.StringVar(&in.Party, "party", "", "public `ID` of the party, to sign messages")
 	flags.StringVar(&in.PriceList, "price-list", "", "`FILE` to quote from")
@@ -115,6 +112,11 @@ func (a *app) configNewCommand() *cobra.Command {
 }
 
 func (a *app) configNew(cmd *cobra.Command, in answers) error {
+	for _, name := range []string{"address", "imap", "smtp", "org", "contact"} {
+		if !cmd.Flags().Changed(name) {
+			return usage("--%s is missing: --address, --imap, --smtp, --org and --contact are needed", name)
+		}
+	}
 	path := cmp.Or(a.configPath, "agentmaild.toml")
 	secret := filepath.Join(filepath.Dir(path), in.Name+".password")
 	for _, file := range []string{path, secret} {
