@@ -67,9 +67,9 @@ func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
 		}
 		switch report.Result {
 		case record.DoesNotCheckOut:
-			failed = append(failed, fmt.Errorf("%s does not check out: %s", printable(file), report.Reason))
+			failed = append(failed, verdict(file, report))
 		case record.NotMade:
-			unmade = append(unmade, usage("%s could not be checked: %s", printable(file), report.Reason))
+			unmade = append(unmade, verdict(file, report))
 		}
 	}
 	switch {

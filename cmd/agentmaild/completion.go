@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/agentmaild/agentmaild/api"
 	"github.com/agentmaild/agentmaild/envelope/intent"
@@ -76,6 +78,25 @@ func threadIDs(ctx context.Context, client *api.Client, inbox string) ([]string,
 		ids = append(ids, cobra.CompletionWithDesc(t.ID, "with "+t.With))
 	}
 	return ids, err
+}
+
+// recordIDs lists the ids of this side's records, or of the other's.
+func recordIDs(theirs *bool) lister {
+	return func(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+		list, err := client.Records(ctx, inbox)
+		var ids []string
+		for _, r := range list {
+			if r.Ours != *theirs {
+				ids = append(ids, cobra.CompletionWithDesc(recordName(r), "with "+r.With))
+			}
+		}
+		return ids, err
+	}
+}
+
+func replyKeys(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+	keys, err := waitingKeys(ctx, client, inbox)
+	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, "reply-") }), err
 }
 
 func waitingKeys(ctx context.Context, client *api.Client, inbox string) ([]string, error) {

@@ -14,11 +14,13 @@ import (
 
 const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
-// The forms of ids, and of keys of what waits: an id, or the number of an event
-// or a letter. What has another form is refused before a daemon is asked.
+// The forms of ids, and of keys of what waits: an id, the number of an event
+// or a letter, or a quote with the number of a reply to it. What has another
+// form is refused before a daemon is asked.
 var (
-	idForm  = regexp.MustCompile(`^` + uuid + `$`)
-	keyForm = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `|[0-9a-f]{16})$`)
+	idForm    = regexp.MustCompile(`^` + uuid + `$`)
+	keyForm   = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `(/[1-9])?|[0-9a-f]{16})$`)
+	replyForm = regexp.MustCompile(`^reply-` + uuid + `/[1-9]$`)
 )
 
 // parseID takes the id of a message or a thread.

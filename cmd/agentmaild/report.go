@@ -31,15 +31,31 @@ func (a *app) showReport(cmd *cobra.Command, file string, data []byte, r record.
 		cmd.Println(string(line))
 		return nil
 	}
+	cmd.Print(reportText(file, data, r))
+	return nil
+}
+
+// reportText is a report for people; name is that of the record.
+func reportText(name string, data []byte, r record.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", printable(file), verdicts[r.Result])
+	fmt.Fprintf(&b, "%s %s\n", printable(name), verdicts[r.Result])
 	if !r.ChecksOut() {
 		failures(&b, r)
 	}
 	if held, err := record.Parse(data); err == nil {
 		summary(&b, held, r)
 	}
-	cmd.Print(b.String())
+	return b.String()
+}
+
+// verdict is a report as an error, nil where the record checks out.
+func verdict(name string, r record.Report) error {
+	switch r.Result {
+	case record.DoesNotCheckOut:
+		return fmt.Errorf("%s does not check out: %s", printable(name), r.Reason)
+	case record.NotMade:
+		return usage("%s could not be checked: %s", printable(name), r.Reason)
+	}
 	return nil
 }
 

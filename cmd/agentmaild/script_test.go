@@ -7,10 +7,12 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"net"
+	"net/smtp"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/mailbox/mailtest"
@@ -20,7 +22,7 @@ import (
 
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"world": world, "expand": expand, "until": until, "grab": grab, "code": code,
+		"world": world, "expand": expand, "until": until, "grab": grab, "code": code, "post": post,
 	}
 }
 
@@ -57,6 +59,20 @@ func world(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("IMAP", strconv.Itoa(server.IMAP().Port))
 	ts.Setenv("SMTP", strconv.Itoa(server.SMTP().Port))
 	ts.Setenv("DNS", conn.LocalAddr().String())
+}
+
+// post sends a mail of agent@buyer.test, signed with buyer.pem, to
+// agent@seller.test. Variables in it are replaced.
+func post(ts *testscript.TestScript, _ bool, args []string) {
+	text := strings.ReplaceAll(os.Expand(ts.ReadFile(args[0]), ts.Getenv), "\n", "\r\n")
+	key, err := dkim.LoadKey(ts.MkAbs("buyer.pem"))
+	ts.Check(err)
+	signer, err := dkim.NewSigner("buyer.test", "s1", key)
+	ts.Check(err)
+	raw, err := signer.Sign([]byte(text), time.Now())
+	ts.Check(err)
+	from := "agent@buyer.test"
+	ts.Check(smtp.SendMail("127.0.0.1:"+ts.Getenv("SMTP"), smtp.PlainAuth("", from, "buyer-password", "127.0.0.1"), from, []string{"agent@seller.test"}, raw))
 }
 
 // zone is TXT records by name.

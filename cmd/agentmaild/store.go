@@ -166,7 +166,7 @@ func create(path string, write func(io.Writer) error) (err error) {
 		return usage("%s is there already: name a new file", path)
 	}
 	if err != nil {
-		return usage("the backup cannot be written: %w", err)
+		return usage("the file cannot be written: %w", err)
 	}
 	defer func() {
 		if err != nil {

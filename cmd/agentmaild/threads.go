@@ -63,8 +63,8 @@ func showThread(cmd *cobra.Command, t inbox.Thread) {
 	for _, e := range t.Entries {
 		cmd.Printf("  %-13s %s by %s: %s\n", e.Type, e.ID, e.By, stands(e))
 	}
-	if t.Record != "" {
-		cmd.Printf("  record: %s\n", t.Record)
+	for _, r := range t.Records {
+		cmd.Printf("  %-13s %s of %s: %s\n", "record", recordName(r), whose(r), mark(r))
 	}
 	for _, m := range t.Messages {
 		cmd.Printf("\n%s  %s from %s, %s, %s\n", when(m.At), m.Type, m.From, m.Fate, proof(m))
@@ -117,54 +117,4 @@ func body(canonical []byte) string {
 		return "  (the message cannot be shown)\n"
 	}
 	return "  | " + strings.ReplaceAll(strings.TrimSpace(m.Text()), "\n", "\n  | ") + "\n"
-}
-
-func (a *app) waitingCommand() *cobra.Command {
-	return group("waiting", "What waits for your decision in a running daemon", &cobra.Command{
-		Use: "list", Short: "List what waits, and why", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, name, err := a.client(cmd.Context())
-			if err != nil {
-				return err
-			}
-			list, err := client.Waiting(cmd.Context(), name)
-			if err != nil {
-				return err
-			}
-			return a.print(cmd, list, func() { showWaiting(cmd, list) })
-		},
-	}, a.decideCommand("approve", "approved", "Let it go on: count the message, ask the handler again, send the letter again"),
-		a.decideCommand("refuse", "refused", "End it; the other side is told nothing"))
-}
-
-func showWaiting(cmd *cobra.Command, list []inbox.Waiting) {
-	if len(list) == 0 {
-		cmd.Println("nothing waits for you")
-		return
-	}
-	for _, w := range list {
-		cmd.Printf("%s\n  %s, since %s: %s\n", w.Key, w.Kind, when(w.At), w.Reason)
-		if w.Message != nil {
-			cmd.Print(body(w.Message))
-		}
-		cmd.Println()
-	}
-	cmd.Println("Decide with `agentmaild waiting approve KEY` or `agentmaild waiting refuse KEY`.")
-}
-
-// decideCommand is approve or refuse; done is the word for having done so.
-func (a *app) decideCommand(use, done, short string) *cobra.Command {
-	return &cobra.Command{
-		Use: use + " KEY", Short: short, Args: named("key, as `agentmaild waiting list` shows it", keyForm), ValidArgsFunction: a.completeIDs(waitingKeys),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, name, err := a.client(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := client.Decide(cmd.Context(), name, args[0], use == "approve"); err != nil {
-				return err
-			}
-			return a.print(cmd, map[string]string{"key": args[0], "decision": use}, func() { cmd.Println(done, args[0]) })
-		},
-	}
 }
