@@ -62,7 +62,7 @@ func (w *world) side(name string) func(*store.Store) *inbox.Inbox {
 		w.pages[url], err = party.ParsePage(data, id)
 		check(w.t, err)
 		w.sides[name], err = inbox.Open(inbox.Settings{
-			Name: name, Address: address, Party: id, OrgName: name, Contact: "owner@" + name + ".test", AgentName: name, AgentKind: "api", Key: key.Private, JKU: url,
+			Name: name, Address: address, Party: id, OrgName: name, Contact: "owner@" + name + ".test", AgentName: name, AgentKind: "api", Keys: party.NewRing(key), JKU: url,
 		}, inbox.Services{
 			Store: s, DKIM: &dkim.Checker{Resolver: w}, Signer: signer, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 			Keys: &party.Verifier{Trust: party.Trust{Hosts: []string{"keys.test"}}, Pages: w, TXT: w},

@@ -105,9 +105,11 @@ func (t *story) open() error {
 		return err
 	}
 	if s.Inbox.SigningKey != nil {
-		if settings.Key, err = s.Inbox.SigningKey.private(); err != nil {
+		key, err := s.Inbox.SigningKey.private()
+		if err != nil {
 			return err
 		}
+		settings.Keys = party.NewRing(party.OwnKey{Private: key})
 	}
 	if t.store, err = store.Open(t.path); err != nil {
 		return fmt.Errorf("%w: %w", ErrSuite, err)

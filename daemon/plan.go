@@ -53,33 +53,37 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: cfg.Trust.Hosts}, Pages: w.Pages, TXT: w.TXT},
 		Now:  w.Now, Random: w.Random, Log: w.Log,
 	}
-	return p, errors.Join(p.readKeys(cfg, w.Now()), p.readDKIM(), p.readAccounts(), p.readPrices())
+	return p, errors.Join(p.readKeys(cfg, w), p.readDKIM(), p.readAccounts(), p.readPrices())
 }
 
 // same tells whether a unit made by one plan does all that the other asks for:
 // the table of the inbox is the same, and so is what its files hold. Passwords
-// do not count: they are read anew for each connection.
+// and signing keys do not count: they are read anew each time.
 func (p *inboxPlan) same(q *inboxPlan) bool {
-	return reflect.DeepEqual(p.cfg, q.cfg) && reflect.DeepEqual(p.settings, q.settings) &&
+	return reflect.DeepEqual(p.cfg, q.cfg) &&
 		reflect.DeepEqual(p.services.Keys.Trust, q.services.Keys.Trust) && reflect.DeepEqual(p.services.Signer, q.services.Signer) &&
 		reflect.DeepEqual(p.prices, q.prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
 }
 
 // readKeys finds the key that signs messages. An inbox that names a party
 // signs; without a key that would be a promise not kept.
-func (p *inboxPlan) readKeys(cfg *config.Config, now time.Time) error {
+func (p *inboxPlan) readKeys(cfg *config.Config, w World) error {
 	if p.cfg.Party == "" {
 		return nil
 	}
-	keys, err := party.LoadKeys(p.cfg.KeysDir(cfg.StateDir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	key, ok := party.Active(keys, now)
-	if !ok {
+	keys, err := party.OpenRing(p.cfg.KeysDir(cfg.StateDir), func(err error) {
+		w.Log.Error("the keys cannot be read, those of before go on", "inbox", p.cfg.Name, "error", err)
+	})
+	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("party is set and there is no key to sign with: make one with `agentmaild keys new --inbox %s`", p.cfg.Name)
 	}
-	p.settings.Key, p.settings.JKU = key.Private, party.PageURL(p.cfg.KeyHost, p.cfg.Party)
+	if err != nil {
+		return err
+	}
+	if _, err := keys.Signing(w.Now()); err != nil {
+		return fmt.Errorf("party is set: %w", err)
+	}
+	p.settings.Keys, p.settings.JKU = keys, party.PageURL(p.cfg.KeyHost, p.cfg.Party)
 	return nil
 }
 

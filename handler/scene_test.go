@@ -66,7 +66,7 @@ func (s *scene) prepare(name string) {
 	check(s.t, err)
 	s.settings[name] = inbox.Settings{
 		Name: name, Address: "agent@" + name + ".test", Party: id, OrgName: name + " Ltd",
-		Contact: "owner@" + name + ".test", AgentName: name, AgentKind: "api", Key: key.Private, JKU: url,
+		Contact: "owner@" + name + ".test", AgentName: name, AgentKind: "api", Keys: party.NewRing(key), JKU: url,
 		Handled: name == "seller",
 	}
 }

@@ -18,7 +18,7 @@ func TestBacklog(t *testing.T) {
 	s.dns, s.page = nil, nil
 
 	unsigned := s.settings["buyer"]
-	unsigned.Key = nil
+	unsigned.Keys = nil
 	s.settings["buyer"] = unsigned
 	_, held := s.do(s.inbox("buyer"), askAction())
 	s.expect(s.seller, held, "held mail_only")

@@ -254,7 +254,7 @@ func TestParkedReleasedLate(t *testing.T) {
 func TestWithoutKey(t *testing.T) {
 	s := newScene(t, func(set *Settings) {
 		if set.Name == "buyer" {
-			set.Key, set.Party = nil, ""
+			set.Keys, set.Party = nil, ""
 		}
 		set.Unsigned = UnsignedAllow
 	})

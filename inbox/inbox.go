@@ -4,7 +4,6 @@
 package inbox
 
 import (
-	"crypto/ed25519"
 	"fmt"
 	"io"
 	"log/slog"
@@ -40,8 +39,8 @@ type Settings struct {
 	AgentName string // agent.name
 	AgentKind string // agent.kind
 
-	Key      ed25519.PrivateKey // signs messages; nil sends them unsigned
-	JKU      string             // address of the party key page
+	Keys     *party.Ring // sign messages and records; nil sends messages unsigned
+	JKU      string      // address of the party key page
 	Unsigned Unsigned
 	// HourlyLimit is how many mails go to one address within an hour; what is
 	// beyond it waits for the owner. 0 means 20.
@@ -117,12 +116,16 @@ func (in *Inbox) view(fn func(*store.Tx) error) error {
 	return in.srv.Store.View(in.set.Name, fn)
 }
 
-// sign makes the compact JWS over canonical bytes, or "" without a key.
+// sign makes the compact JWS over canonical bytes, or "" without keys.
 func (in *Inbox) sign(canonical []byte) (string, error) {
-	if in.set.Key == nil {
+	if in.set.Keys == nil {
 		return "", nil
 	}
-	token, err := jws.Sign(in.set.Key, in.set.JKU, jws.TypMessage, canonical)
+	key, err := in.set.Keys.Signing(in.srv.Now())
+	if err != nil {
+		return "", fmt.Errorf("signing a message: %w", err)
+	}
+	token, err := jws.Sign(key.Private, in.set.JKU, jws.TypMessage, canonical)
 	if err != nil {
 		return "", fmt.Errorf("signing a message: %w", err)
 	}

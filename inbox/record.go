@@ -51,7 +51,7 @@ func (j *judge) agreed(thread, accept string) ([]byte, error) {
 	if err := j.tellTheirs(accept); err != nil {
 		return nil, err
 	}
-	if j.in.set.Key == nil {
+	if j.in.set.Keys == nil {
 		return nil, nil
 	}
 	deal, err := j.deal(thread, accept)
@@ -71,7 +71,11 @@ func (in *Inbox) seal(deal record.Deal, accept string) (Record, []byte, error) {
 	if err != nil {
 		return Record{}, nil, err
 	}
-	file, err := record.Seal(made, in.set.Key, in.set.JKU)
+	key, err := in.set.Keys.Sealing(made.AgreedAt) // D93
+	if err != nil {
+		return Record{}, nil, err
+	}
+	file, err := record.Seal(made, key.Private, in.set.JKU)
 	return Record{
 		ID: made.ID, Thread: made.Thread, With: in.other(&deal.Offer.Message.Message), Offer: deal.Offer.Message.ID, Accept: accept,
 		Ours: true, Kind: made.Kind, AgreedAt: made.AgreedAt,

@@ -245,7 +245,7 @@ func TestAgreementWithoutKey(t *testing.T) {
 	s := newScene(t, func(set *Settings) {
 		set.Unsigned = UnsignedAllow
 		if set.Name == "seller" {
-			set.Key = nil
+			set.Keys = nil
 		}
 	})
 	ask, raw := s.do(s.buyer, askAction())

@@ -163,7 +163,7 @@ func TestRepliesEnd(t *testing.T) {
 		}
 	})
 	t.Run("no key", func(t *testing.T) {
-		s := newScene(t, func(set *Settings) { set.Unsigned = UnsignedAllow; set.Key = nil })
+		s := newScene(t, func(set *Settings) { set.Unsigned = UnsignedAllow; set.Keys = nil })
 		ask, raw := s.do(s.buyer, askAction())
 		s.expect(s.seller, raw, "accepted mail_only")
 		quote, raw := s.do(s.seller, quoteAction(ask.Thread, "", 55000))

@@ -90,7 +90,7 @@ func (s *scene) prepare(name string, change []func(*Settings)) {
 	}
 	set := Settings{
 		Name: name, Address: "agent@" + name + ".test", Sender: name + " agent", Party: id, OrgName: name + " Ltd",
-		Contact: "owner@" + name + ".test", AgentName: name, AgentKind: "api", Key: key.Private, JKU: url, HourlyLimit: 1 << 20,
+		Contact: "owner@" + name + ".test", AgentName: name, AgentKind: "api", Keys: party.NewRing(key), JKU: url, HourlyLimit: 1 << 20,
 	}
 	for _, c := range change {
 		c(&set)
