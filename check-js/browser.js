@@ -2,12 +2,15 @@
 // ended by a NUL, on the file descriptors 3 and 4.
 
 import { spawn } from 'node:child_process'
-import { temporaryFolder } from './testing.js'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** Starts Chromium and opens a page in it; send is a command of the DevTools protocol, events what it reported so far. */
 export async function openBrowser(t, ...flags) {
+  const profile = mkdtempSync(join(tmpdir(), 'check-js-'))
   const chromium = spawn('chromium', ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync', `--user-data-dir=${temporaryFolder(t)}`, '--remote-debugging-pipe', ...flags],
+    '--disable-component-update', '--disable-sync', `--user-data-dir=${profile}`, '--remote-debugging-pipe', ...flags],
   { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => chromium.on('exit', resolve))
   const waiting = new Map()
@@ -28,6 +31,7 @@ export async function openBrowser(t, ...flags) {
   t.after(async () => {
     command('Browser.close').catch(() => {})
     await ended
+    rmSync(profile, { recursive: true, maxRetries: 5 })
   })
   const { targetId } = await command('Target.createTarget', { url: 'about:blank' })
   const { sessionId } = await command('Target.attachToTarget', { targetId, flatten: true })
