@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var decision = regexp.MustCompile(`\bD([1-9][0-9]?)\b`)
+var decision = regexp.MustCompile(`\bD([1-9][0-9]{0,2})\b`)
 
 // Every decision that the code cites is on the page, and every decision on
 // the page is cited where it is implemented.
