@@ -623,6 +623,7 @@ func TestPositionIsKeptWithTheMail(t *testing.T) {
 
 func TestEventsAreTrimmed(t *testing.T) {
 	s := newScene(t)
+	s.store.Rehearse(nil) // 500 mails at a time, and each row of them
 	mails := make([]Mail, 500)
 	for i := range mails {
 		mails[i] = Mail{Problem: "x", Arrival: s.now}

@@ -171,13 +171,13 @@ func (j *judge) trimEvents() error {
 // oldEvents returns up to limit events beyond those that are kept, oldest
 // first, and none that the handler has not answered.
 func oldEvents(tx *store.Tx, limit int) ([]string, error) {
-	last := tx.Last(tableEvents)
-	if last <= keepEvents {
-		return nil, nil
+	last, err := tx.Last(tableEvents)
+	if err != nil || last <= keepEvents {
+		return nil, err
 	}
 	first := store.Key(last - keepEvents + 1)
 	var old []string
-	err := tx.Scan(tableEvents, "", "", func(r store.Row) (bool, error) {
+	err = tx.Scan(tableEvents, "", "", func(r store.Row) (bool, error) {
 		if r.Key >= first {
 			return false, nil
 		}

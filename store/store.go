@@ -59,6 +59,7 @@ type Store struct {
 	writes  int // of the committer, since rows settled last
 	commits atomic.Int64
 	damage  atomic.Pointer[error] // the first that was met
+	wrong   func(error)           // nil but in tests: see Rehearse
 }
 
 // call is one update that waits for a commit.
@@ -138,6 +139,9 @@ func version(tx *bbolt.Tx) (int, error) {
 // those that wait at one time share a commit. fn must not keep its Tx, and
 // may be run more than once.
 func (s *Store) Update(inbox string, fn func(*Tx) error) error {
+	if s.wrong != nil {
+		s.rehearse(inbox, fn)
+	}
 	c := &call{inbox, fn, make(chan error, 1)}
 	select {
 	case s.calls <- c:

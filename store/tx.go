@@ -22,6 +22,7 @@ type Tx struct {
 	fresh    *bbolt.Bucket // of all inboxes; nil where there are none
 	writable bool
 	writes   int
+	failing  int // in a rehearsal, how many rows on one fails; else 0
 }
 
 // inboxTx is tx for the rows of one inbox.
@@ -56,6 +57,9 @@ func (tx *Tx) Get(t Table, key string, value any) (bool, error) {
 // read copies the value of a row out of the file, nil where there is none.
 func (tx *Tx) read(t Table, key string) (data []byte, err error) {
 	defer damaged(&err)()
+	if err := tx.fails(); err != nil {
+		return nil, err
+	}
 	if tx.fresh != nil {
 		if data := tx.fresh.Get(tx.freshKey(t, key)); data != nil {
 			return bytes.Clone(present(data)), nil
@@ -79,6 +83,9 @@ func (tx *Tx) Put(t Table, key string, value any) error {
 // write makes a fresh row.
 func (tx *Tx) write(t Table, key string, data []byte) (err error) {
 	defer damaged(&err)()
+	if err = tx.fails(); err != nil {
+		return err
+	}
 	switch {
 	case !tx.writable:
 		err = errReadOnly
@@ -119,6 +126,9 @@ func (tx *Tx) PutBytes(t Table, key string, value []byte) error {
 // Delete removes a row; one that is not there is no error.
 func (tx *Tx) Delete(t Table, key string) (err error) {
 	defer damaged(&err)()
+	if err := tx.fails(); err != nil {
+		return err
+	}
 	if b := tx.table(t); !tx.writable || t == "" || b != nil && b.Get([]byte(key)) != nil {
 		return tx.write(t, key, deleted)
 	}
@@ -152,6 +162,9 @@ func (r Row) copied() (data []byte, err error) {
 // from, in the order of the keys, until fn returns false or an error. What fn
 // writes ahead of its row is scanned too.
 func (tx *Tx) Scan(t Table, prefix, from string, fn func(Row) (bool, error)) error {
+	if err := tx.fails(); err != nil {
+		return err
+	}
 	rows, err := tx.rows(t)
 	if err != nil {
 		return err
@@ -173,7 +186,7 @@ func (tx *Tx) Scan(t Table, prefix, from string, fn func(Row) (bool, error)) err
 // Next is a number that was never returned before for this table, counting
 // from 1, as a key that sorts in that order.
 func (tx *Tx) Next(t Table) (string, error) {
-	n, err := tx.last(t)
+	n, err := tx.Last(t)
 	if err == nil {
 		err = tx.write(sequences, string(t), strconv.AppendUint(nil, n+1, 10))
 	}
@@ -184,12 +197,7 @@ func (tx *Tx) Next(t Table) (string, error) {
 }
 
 // Last is the number that Next returned last for a table, 0 for none.
-func (tx *Tx) Last(t Table) uint64 {
-	n, _ := tx.last(t) // damage is met, and told, by what is read next
-	return n
-}
-
-func (tx *Tx) last(t Table) (n uint64, err error) {
+func (tx *Tx) Last(t Table) (n uint64, err error) {
 	defer damaged(&err)()
 	data, err := tx.read(sequences, string(t))
 	if err != nil {

@@ -150,8 +150,10 @@ func TestNumbers(t *testing.T) {
 		t.Error(cmp.Diff(want, got))
 	}
 	err := s.View("sales", func(tx *Tx) error {
-		if last, none := tx.Last(table), tx.Last("never written to"); last != 3 || none != 0 {
-			t.Errorf("Last is %d and %d", last, none)
+		for name, want := range map[Table]uint64{table: 3, "never written to": 0} {
+			if last, err := tx.Last(name); err != nil || last != want {
+				t.Errorf("%s: Last is %d, %v", name, last, err)
+			}
 		}
 		return nil
 	})
