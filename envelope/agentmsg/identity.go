@@ -1,0 +1,59 @@
+package agentmsg
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"log/slog"
+
+	"github.com/nats-io/nkeys"
+)
+
+// ErrSeed is returned for what is no seed of an agent. It never tells what
+// stood there.
+var ErrSeed = errors.New("not the seed of an agent: a NATS user seed begins with SU and has 58 characters")
+
+// Identity is an agent of our own: its id and the key that signs for it.
+// However it is printed or logged, only the id shows.
+type Identity struct {
+	id  string
+	key ed25519.PrivateKey
+}
+
+// ParseSeed reads the seed of a NATS user nkey, without white space around it.
+// Error: ErrSeed.
+func ParseSeed(seed string) (Identity, error) {
+	kind, raw, err := nkeys.DecodeSeed([]byte(seed))
+	if err != nil || kind != nkeys.PrefixByteUser {
+		return Identity{}, ErrSeed
+	}
+	key := ed25519.NewKeyFromSeed(raw)
+	id, err := nkeys.Encode(nkeys.PrefixByteUser, key.Public().(ed25519.PublicKey))
+	if err != nil {
+		return Identity{}, ErrSeed
+	}
+	return Identity{id: string(id), key: key}, nil
+}
+
+// ID is the agent id.
+func (i Identity) ID() string { return i.id }
+
+// String, GoString and LogValue keep the key out of everything printed.
+func (i Identity) String() string       { return i.id }
+func (i Identity) GoString() string     { return "agentmsg.Identity(" + i.id + ")" }
+func (i Identity) LogValue() slog.Value { return slog.StringValue(i.id) }
+
+// sign signs canonical JSON under a domain tag.
+func (i Identity) sign(tag string, canonical []byte) ([]byte, error) {
+	if i.key == nil {
+		return nil, ErrSeed
+	}
+	return ed25519.Sign(i.key, append([]byte(tag), canonical...)), nil
+}
+
+// signed tells whether id signed canonical JSON under a domain tag. Without
+// the tag what an agent signed elsewhere could be passed off as a message. A
+// signature whose S is not below the group order is refused (RFC 8032 §5.1.7).
+func signed(id, tag string, canonical, signature []byte) bool {
+	key, err := publicKey(id)
+	return err == nil && ed25519.Verify(key, append([]byte(tag), canonical...), signature)
+}

@@ -1,0 +1,64 @@
+package agentmsg
+
+import (
+	"unicode/utf16"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// measure is the length of a body's sender text in UTF-16 units (§22, the
+// ladder): of the body, if it is a string; of the first member of textNames
+// that is not null; else of the whole. What is no string is measured as
+// compact JSON, which canonical JSON is (D102).
+func measure(body jsontext.Value) int {
+	if body == nil {
+		return len("null")
+	}
+	value := body
+	for _, member := range members(body) {
+		if member != nil {
+			value = member
+			break
+		}
+	}
+	if s, ok := asString(value); ok {
+		return units(s)
+	}
+	return units(string(value))
+}
+
+// members are the values of textNames in a body, nil where absent or null.
+func members(body jsontext.Value) [len(textNames)]jsontext.Value {
+	var found [len(textNames)]jsontext.Value
+	if body.Kind() != jsontext.KindBeginObject {
+		return found
+	}
+	var object map[string]jsontext.Value
+	if json.Unmarshal(body, &object) != nil {
+		return found
+	}
+	for i, name := range textNames {
+		found[i] = present(object[name])
+	}
+	return found
+}
+
+// asString is the text of a JSON string.
+func asString(value jsontext.Value) (string, bool) {
+	if value.Kind() != jsontext.KindString {
+		return "", false
+	}
+	var s string
+	err := json.Unmarshal(value, &s)
+	return s, err == nil
+}
+
+// units counts UTF-16 code units, as §22 measures.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}

@@ -1,0 +1,58 @@
+package agentmsg
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What later versions of Agent Messaging may rename or change stands here:
+// domain tags, versions, members with more than one name, and limits.
+
+// tagEnvelope is the domain tag that the signed bytes begin with (§5.3).
+const tagEnvelope = "agentmesh-envelope-v1\n"
+
+// versionEnvelope is what is written. Read is any 0.x or 0.x.y.
+const versionEnvelope = "0.2.0"
+
+// Offerings that every agent answers alike.
+const (
+	OfferingChat     = "chat"        // {text} → {text}
+	OfferingDescribe = "describe"    // answered from the configuration, never by the agent
+	OfferingKnock    = "knock"       // asks to be admitted
+	OfferingCancel   = "task.cancel" // see ParseCancel
+)
+
+// requestPayload is the payload of a request (§6.4).
+type requestPayload struct {
+	Offering *string        `json:"offering,omitzero"`
+	Skill    *string        `json:"skill,omitzero"` // earlier name of offering
+	Input    jsontext.Value `json:"input,omitzero"`
+	Config   jsontext.Value `json:"config,omitzero"`
+	Files    []File         `json:"files,omitzero"`
+}
+
+// textNames are the members of a body that hold its text, in the order in
+// which they are looked at (§22, the ladder).
+var textNames = [...]string{"text", "message", "prompt"}
+
+// MaxEnvelope is the greatest length of an envelope in bytes, as it stands in
+// the decoded MIME part (D101).
+const MaxEnvelope = 1 << 20
+
+// MaxText is the longest sender text in UTF-16 units (§22).
+const MaxText = 65536
+
+// Limits of what one envelope holds.
+const (
+	maxDepth = 32  // levels of nesting (§5)
+	maxName  = 256 // bytes of a task id, an offering, an error code (D101)
+	maxList  = 100 // files, artifacts, parts of an artifact (D101)
+	maxHops  = 3   // §22
+)
+
+// The mailbox window (§22): how far ts may lie ahead and back, both inclusive.
+const (
+	maxAhead = 5 * time.Minute
+	maxAge   = 7 * 24 * time.Hour
+)
