@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var decision = regexp.MustCompile(`\bD([1-9][0-9]{0,2})\b`)
+var decision = regexp.MustCompile(`\b([DE][1-9][0-9]{0,2})\b`)
 
 // Every decision that the code cites is on the page, and every decision on
 // the page is cited where it is implemented.
@@ -21,7 +21,7 @@ func TestDecisions(t *testing.T) {
 	settled, _, _ := strings.Cut(string(page), "## Not built yet")
 	listed := map[string]bool{}
 	for _, line := range strings.Split(settled, "\n") {
-		if m := regexp.MustCompile(`^\| (D[0-9]+) \|`).FindStringSubmatch(line); m != nil {
+		if m := regexp.MustCompile(`^\| ([DE][0-9]+) \|`).FindStringSubmatch(line); m != nil {
 			if listed[m[1]] {
 				t.Errorf("%s is settled twice", m[1])
 			}

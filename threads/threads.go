@@ -1,5 +1,6 @@
-// Package threads is the offer state machine of agent-intents/1: a pure
-// function from a thread and an event to the thread that follows. It knows no
+// Package threads is the offer state machine of agent-intents/1, a pure
+// function from a thread and an event to the thread that follows, and the task
+// machine of Agent Emailing, the same from a task and an update. It knows no
 // clock, no storage and no mail; time stands in the event.
 package threads
 
