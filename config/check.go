@@ -28,6 +28,7 @@ func check(m *mistakes, c *Config) {
 		m.keyHost(entry("trust.hosts", i), host)
 	}
 	m.caFile("trust.ca_file", c.Trust.CAFile)
+	m.public(&c.Public)
 	names, addresses := map[string]string{}, map[string]string{}
 	for i := range c.Inboxes {
 		at, box := entry("inbox", i), &c.Inboxes[i]

@@ -22,6 +22,7 @@ type Config struct {
 	Log      Log     `toml:"log" default:"{}" doc:"What the daemon writes to standard error."`
 	DNS      DNS     `toml:"dns" default:"{}" doc:"Where DKIM keys and party records are looked up."`
 	Trust    Trust   `toml:"trust" default:"{}" doc:"Whose key pages are believed."`
+	Public   Public  `toml:"public" default:"{}" doc:"The listener that shows our key pages to everybody, see docs/keys.md."`
 	Inboxes  []Inbox `toml:"inbox" doc:"One table for each inbox, at least one."`
 }
 
@@ -48,6 +49,13 @@ type Trust struct {
 	Hosts        []string `toml:"hosts" default:"['api.stackshift.cloud']" doc:"Hosts whose key pages are believed, each a host name alone, without scheme and port. Whoever runs one can speak for every party on it."`
 	AllowPrivate bool     `toml:"allow_private" default:"false" doc:"Fetch key pages from private and loopback addresses too. For closed networks only: with it a mail can make the daemon connect to machines inside."`
 	CAFile       string   `toml:"ca_file" default:"" kind:"path" doc:"PEM file of the certificate authorities of those hosts. Empty: those of the system."`
+}
+
+// Public is the table [public].
+type Public struct {
+	Listen   string `toml:"listen" default:"" doc:"Where it listens, host:port or :port. Empty: nowhere, and the pages are published in another way."`
+	CertFile string `toml:"cert_file" default:"" kind:"path" doc:"PEM file of the certificate for key_host, with its chain. Read again on SIGHUP. Empty: plain HTTP, for a proxy in front that speaks TLS."`
+	KeyFile  string `toml:"key_file" default:"" kind:"path" doc:"PEM file of the private key of the certificate, mode 0600 or narrower."`
 }
 
 // Inbox is a table [[inbox]]: one agent with one address.

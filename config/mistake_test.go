@@ -100,6 +100,13 @@ func TestMistakes(t *testing.T) {
 		{"dkim domain", `"Seller.example"`, `"seller.example."`, `27: inbox.dkim.domain: must be a domain, is "seller.example."`},
 		{"dkim stranger", `"Seller.example"`, `"ller.example"`, `27: inbox.dkim.domain: must be seller.example, or a domain above or below it, is "ller.example"`},
 		{"dkim selector", `"agent"`, `"a b"`, `28: inbox.dkim.selector: must be of letters, digits, hyphens and dots, is "a b"`},
+		{"public port", `[trust]`, "[public]\nlisten = \"127.0.0.1\"\n[trust]", `7: public.listen: must be host:port or :port, as 127.0.0.1:8080, is "127.0.0.1"`},
+		{"public port large", `[trust]`, "[public]\nlisten = \":65536\"\n[trust]", `7: public.listen: must be host:port or :port, as 127.0.0.1:8080, is ":65536"`},
+		{"public host", `[trust]`, "[public]\nlisten = \"a b:80\"\n[trust]", `7: public.listen: must be host:port or :port, as 127.0.0.1:8080, is "a b:80"`},
+		{"public certificate alone", `[trust]`, "[public]\nlisten = \":443\"\ncert_file = \"ca.pem\"\n[trust]", "6: public.key_file: must be set where public.cert_file is"},
+		{"public key alone", `[trust]`, "[public]\nlisten = \":443\"\nkey_file = \"dkim.pem\"\n[trust]", "6: public.cert_file: must be set where public.key_file is"},
+		{"public key open", `[trust]`, "[public]\nlisten = \":443\"\ncert_file = \"ca.pem\"\nkey_file = \"open\"\n[trust]", "9: public.key_file: FOLDER/open has mode 0640 and is open to other users: chmod 600 FOLDER/open"},
+		{"public not listening", `[trust]`, "[public]\ncert_file = \"ca.pem\"\nkey_file = \"dkim.pem\"\n[trust]", "6: public.listen: must be set where public.cert_file is"},
 		{
 			"several, by line", "port = 25\ntls = \"none\"\n[inbox.dkim]", "tls = \"no\"\n[inbox.dkim]\nhash = 1",
 			"24: inbox.smtp.tls: must be one of tls, starttls, none, is \"no\"\n26: inbox.dkim.hash: unknown key: it is not read in this table, remove it",

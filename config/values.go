@@ -1,7 +1,9 @@
 package config
 
 import (
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,6 +49,24 @@ func (m *mistakes) keyHost(at, host string) {
 	_, notIP := netip.ParseAddr(host)
 	if err != nil || name != host || notIP == nil {
 		m.add(at, "must be a host name in lower case without https://, port and path, is %q", host)
+	}
+}
+
+func (m *mistakes) public(public *Public) {
+	if host, port, err := net.SplitHostPort(public.Listen); public.Listen != "" {
+		if _, notNumber := strconv.ParseUint(port, 10, 16); err != nil || notNumber != nil || host != "" && !isHost(host) {
+			m.add("public.listen", "must be host:port or :port, as 127.0.0.1:8080, is %q", public.Listen)
+		}
+	}
+	m.caFile("public.cert_file", public.CertFile)
+	m.privateFile("public.key_file", public.KeyFile)
+	switch {
+	case public.CertFile != "" && public.KeyFile == "":
+		m.add("public.key_file", "must be set where public.cert_file is")
+	case public.CertFile == "" && public.KeyFile != "":
+		m.add("public.cert_file", "must be set where public.key_file is")
+	case public.CertFile != "" && public.Listen == "":
+		m.add("public.listen", "must be set where public.cert_file is")
 	}
 }
 
