@@ -15,6 +15,7 @@ import (
 	"github.com/agentmaild/agentmaild/api"
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/keypage"
 	"github.com/agentmaild/agentmaild/store"
 )
 
@@ -29,6 +30,8 @@ type Daemon struct {
 	world World
 	store *store.Store
 	group *group
+
+	public *keypage.Server // nil without one
 
 	hup  <-chan os.Signal // nil: never
 	load func() (*config.Config, error)
@@ -49,6 +52,9 @@ func New(cfg *config.Config, w World) (*Daemon, error) {
 	d := &Daemon{cfg: cfg, world: w, group: newGroup()}
 	plans, err := plan(cfg, w)
 	if err != nil {
+		return nil, err
+	}
+	if d.public, err = openPublic(cfg, w); err != nil {
 		return nil, err
 	}
 	if d.store, err = store.Open(cfg.StorePath()); err != nil {
@@ -91,6 +97,9 @@ func (d *Daemon) find(p *inboxPlan) *unit {
 // and leaves the store alone.
 func Check(cfg *config.Config, w World) error {
 	_, err := plan(cfg, w)
+	if err == nil { // or it would name the same key file again
+		_, err = openPublic(cfg, w)
+	}
 	return errors.Join(checkState(cfg.StateDir), err)
 }
 
@@ -132,6 +141,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 		return err
 	})
+	if d.public != nil {
+		d.group.start("public listener", func() error {
+			err := d.servePublic(ctx)
+			if ctx.Err() == nil {
+				cancel(err)
+			}
+			return err
+		})
+	}
 	for _, u := range d.units {
 		u.start(ctx, d.group)
 	}

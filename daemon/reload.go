@@ -26,6 +26,9 @@ func (d *Daemon) reload(ctx context.Context) {
 		cfg, late = keepFixed(d.cfg, cfg)
 		units, err = d.planned(cfg)
 	}
+	if err == nil {
+		err = d.reloadPublic(cfg)
+	}
 	if err != nil {
 		d.world.Log.Error("the configuration was not reloaded, the one before goes on", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return
@@ -50,7 +53,7 @@ func (d *Daemon) planned(cfg *config.Config) ([]*unit, error) {
 // that hold for the life of the process, and the keys of them that differ.
 func keepFixed(old, cfg *config.Config) (*config.Config, []string) {
 	kept := *cfg
-	kept.StateDir, kept.Log, kept.DNS, kept.Trust = old.StateDir, old.Log, old.DNS, old.Trust
+	kept.StateDir, kept.Log, kept.DNS, kept.Trust, kept.Public = old.StateDir, old.Log, old.DNS, old.Trust, old.Public
 	kept.Trust.Hosts = cfg.Trust.Hosts
 	var late []string
 	for _, key := range []struct {
@@ -62,6 +65,7 @@ func keepFixed(old, cfg *config.Config) (*config.Config, []string) {
 		{"dns", old.DNS, cfg.DNS},
 		{"trust.allow_private", old.Trust.AllowPrivate, cfg.Trust.AllowPrivate},
 		{"trust.ca_file", old.Trust.CAFile, cfg.Trust.CAFile},
+		{"public", old.Public, cfg.Public},
 	} {
 		if !reflect.DeepEqual(key.old, key.new) {
 			late = append(late, key.name)

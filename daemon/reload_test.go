@@ -18,19 +18,27 @@ import (
 // sends the signal.
 func reloading(t *testing.T) (r *rig, d *Daemon, reload func(text string)) {
 	r = newRig(t)
+	cfg := r.config(r.box("good", r.server.IMAP().Port, "hourly_limit = 1"), r.box("other", r.server.IMAP().Port, ""))
+	reload, d, stop := r.reloadable(cfg)
+	t.Cleanup(func() { check(t, stop()) })
+	return r, d, reload
+}
+
+// reloadable runs a daemon, and returns when the inbox good is watched.
+func (r *rig) reloadable(cfg *config.Config) (reload func(text string), d *Daemon, stop func() error) {
+	r.t.Helper()
 	signals := make(chan os.Signal, 1)
 	load := func() (*config.Config, error) { return config.Load(filepath.Join(r.dir, "agentmaild.toml")) }
-	d, err := New(r.config(r.box("good", r.server.IMAP().Port, "hourly_limit = 1"), r.box("other", r.server.IMAP().Port, "")), r.world())
-	check(t, err)
+	d, err := New(cfg, r.world())
+	check(r.t, err)
 	d.ReloadOn(signals, load)
-	stop := r.run(d)
-	t.Cleanup(func() { check(t, stop()) })
+	stop = r.run(d)
 	r.logged("mailbox is watched from here on", "inbox=good")
-	return r, d, func(text string) {
+	return func(text string) {
 		r.write("agentmaild.toml", text)
 		r.forget()
 		signals <- syscall.SIGHUP
-	}
+	}, d, stop
 }
 
 const stateDir = "state_dir = \"state\"\n"
