@@ -97,6 +97,8 @@ async function main(args) {
 
 const complain = (line) => process.stderr.write(`check: ${line}\n`)
 
+process.stdout.on('error', () => process.exit(2)) // nobody reads on, as behind `| head`
+
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (err) {

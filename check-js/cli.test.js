@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, openSync, ftruncateSync, closeSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { goCommand, runCommand, suites, temporaryFolder } from './testing.js'
+import { goCommand, root, runCommand, suites, temporaryFolder } from './testing.js'
 
 const [dir] = suites
 const record = (name) => join(dir, 'records', name + '.json')
@@ -80,6 +81,13 @@ test('what is no record', (t) => {
     assert.deepEqual([report.code, report.reason, ran.status], [code, reason, code ? 1 : 2], name)
     assert.equal(report.steps.length, 38)
   }
+})
+
+test('a reader who goes away is no reason for a trace', () => {
+  const many = Array(300).fill(good).map((name) => `'${name}'`).join(' ')
+  const { stdout, stderr } = spawnSync('sh', ['-c', `'${process.execPath}' '${join(root, 'check-js/cli.js')}' --keys '${join(dir, 'keys')}' ${many} | head -n 1`], { encoding: 'utf8' })
+  assert.match(stdout, /checks out: two signatures\n$/)
+  assert.equal(stderr, '')
 })
 
 test('what a record says cannot move the cursor', (t) => {
