@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox/mailtest"
@@ -23,10 +22,11 @@ const patience = 20 * time.Second
 
 // Result is what came of a demo.
 type Result struct {
-	Mails  []Mail       `json:"mails"` // in their order
-	Buyer  inbox.Thread `json:"buyer"` // how the buyer has the negotiation
-	Seller inbox.Thread `json:"seller"`
-	Folder string       `json:"folder,omitempty"` // where everything was left
+	Mails    []Mail       `json:"mails"` // in their order
+	Buyer    inbox.Thread `json:"buyer"` // how the buyer has the negotiation
+	Seller   inbox.Thread `json:"seller"`
+	Receipts []Receipt    `json:"receipts"`
+	Folder   string       `json:"folder,omitempty"` // where everything was left
 }
 
 // Mail is a mail as a person reads it, with what its receiver made of it.
@@ -42,8 +42,8 @@ type Mail struct {
 var ErrFolder = errors.New("--keep")
 
 // Run plays the demo, prints it to out as it goes, and returns what came of it.
-// With keep, the mails, stores and configurations are left in that folder,
-// which must be new or empty.
+// With keep, the mails, records, key pages, stores and configurations are left
+// in that folder, which must be new or empty.
 func Run(ctx context.Context, keep string, out io.Writer) (result Result, err error) {
 	dir, done, err := folder(keep)
 	if err != nil {
@@ -70,15 +70,14 @@ func Run(ctx context.Context, keep string, out io.Writer) (result Result, err er
 	for _, s := range []*side{buyer, seller} {
 		go func() { stopped <- s.daemon.Run(running) }()
 	}
-	p := &play{ctx: running, out: out, server: server, dir: dir, buyer: buyer, seller: seller}
+	p := &play{ctx: running, out: out, server: server, pages: world.pages, dir: dir, buyer: buyer, seller: seller}
 	err = p.negotiate()
 	if ctx.Err() != nil { // whatever it met then came of that
 		err = fmt.Errorf("the demo was stopped: %w", ctx.Err())
 	}
 	stop()
-	if err = errors.Join(err, <-stopped, <-stopped); err == nil && keep != "" {
-		p.result.Folder = dir
-		p.say("Mails, stores, logs and configurations are in %s.", dir)
+	if err = errors.Join(err, <-stopped, <-stopped); err == nil {
+		p.left(keep != "")
 	}
 	return p.result, err
 }
@@ -108,6 +107,7 @@ type play struct {
 	ctx           context.Context
 	out           io.Writer
 	server        *mailtest.Server
+	pages         map[string][]byte // the key pages, by address
 	dir           string
 	buyer, seller *side
 	result        Result
@@ -115,7 +115,22 @@ type play struct {
 
 func (p *play) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
 
-// negotiate is the story: ask, quote, counter-quote, accept.
+// left says where everything is, if it is kept.
+func (p *play) left(kept bool) {
+	if kept {
+		p.result.Folder = p.dir
+		p.say("\nMails, records, key pages, stores, logs and configurations are in %s. There, anybody can check the records anew:", p.dir)
+		p.say("  agentmaild check records/*.json --keys keys --trusted-host %s", keyHost)
+		p.say("  agentmaild check records/buyer.json --keys keys --trusted-host %s --thread .", keyHost)
+		p.say("  node check-js/cli.js records/*.json --keys keys --trusted-host %s", keyHost)
+		return
+	}
+	for i := range p.result.Receipts {
+		p.result.Receipts[i].File = ""
+	}
+}
+
+// negotiate is the story: ask, quote, counter-quote, accept, and the receipt.
 func (p *play) negotiate() error {
 	p.say("Two agents, each with a mailbox and an agentmaild of its own, make a deal by email.")
 	for _, s := range []*side{p.buyer, p.seller} {
@@ -140,10 +155,14 @@ func (p *play) negotiate() error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.act(p.seller, p.buyer, inbox.Action{Type: intent.Accept, Ref: counter.ID, Note: "Agreed. Thank you."}); err != nil {
+	accept, err := p.act(p.seller, p.buyer, inbox.Action{Type: intent.Accept, Ref: counter.ID, Note: "Agreed. Thank you."})
+	if err != nil {
 		return err
 	}
-	return p.ending(ask.Thread)
+	if err := p.ending(ask.Thread); err != nil {
+		return err
+	}
+	return p.receipts(accept.ID)
 }
 
 // offer makes a quote of an action, for the mugs.
@@ -214,76 +233,4 @@ func (p *play) arrival(at *side, id string) (inbox.Event, error) {
 		case <-more:
 		}
 	}
-}
-
-// show prints the mail as a person reads it, and what was proven about it.
-func (p *play) show(from, to *side, e inbox.Event) error {
-	sent := p.server.Sent()
-	raw := sent[len(sent)-1].Raw
-	mail, err := readMail(raw, e)
-	if err != nil {
-		return err
-	}
-	p.result.Mails = append(p.result.Mails, mail)
-	number := len(p.result.Mails)
-	p.say("\n── Mail %d, from the %s to the %s ──", number, from.name, to.name)
-	p.say("From: %s\nTo: %s\nSubject: %s\n\n%s", mail.From, mail.To, mail.Subject, mail.Text)
-	p.say("Proven by the %s: the mail is from %s (DKIM, selector %s); the message is %s", to.name, e.Proof.Domain, e.Proof.Selector, signedBy(e))
-	p.say("Verdict: %s", e.Verdict)
-	return os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("%d-%s.eml", number, e.Type)), raw, 0o600)
-}
-
-func readMail(raw []byte, e inbox.Event) (Mail, error) {
-	mail, err := envelope.Read(raw)
-	if err != nil {
-		return Mail{}, err
-	}
-	m := Mail{From: mail.Header.Get("From"), To: mail.Header.Get("To"), Subject: mail.Header.Get("Subject"), Event: e}
-	for part := range mail.Leaves("text/plain") {
-		text, err := part.Decode(envelope.MaxPartHeader)
-		if err != nil {
-			return Mail{}, err
-		}
-		m.Text += string(text)
-	}
-	return m, nil
-}
-
-func signedBy(e inbox.Event) string {
-	if e.Signature != inbox.Signed {
-		return string(e.Signature)
-	}
-	return fmt.Sprintf("signed by %s (%s, key %.8s…)", e.Proof.Party, e.Proof.OrgName, e.Proof.Kid)
-}
-
-// ending prints how the negotiation stands at both sides, which must agree.
-func (p *play) ending(thread string) (err error) {
-	p.say("\n── How it stands ──")
-	if p.result.Buyer, err = p.standing(p.buyer, thread); err != nil {
-		return err
-	}
-	if p.result.Seller, err = p.standing(p.seller, thread); err != nil {
-		return err
-	}
-	theirs := p.result.Seller.Entries
-	for i, e := range p.result.Buyer.Entries {
-		if len(theirs) != len(p.result.Buyer.Entries) || theirs[i].ID != e.ID || theirs[i].State != e.State {
-			return errors.New("the two sides do not agree")
-		}
-	}
-	p.say("Both sides agree on all of it.")
-	return nil
-}
-
-// standing prints how the negotiation stands at one side.
-func (p *play) standing(s *side, thread string) (inbox.Thread, error) {
-	t, err := s.inbox().Thread(thread)
-	if err != nil {
-		return t, err
-	}
-	p.say("%s's side, thread %s with %s: record %s", s.name, t.ID[:8], t.With, t.Record)
-	for _, e := range t.Entries {
-		p.say("  %-10s by %-19s %s", e.Type, e.By, e.State)
-	}
-	return t, nil
 }

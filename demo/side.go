@@ -107,7 +107,7 @@ func (w *world) side(dir, name string, server *mailtest.Server) (*side, error) {
 	id := "pty_" + name + strings.Repeat("0", 20-len(name))
 	var text bytes.Buffer
 	err := configuration.Execute(&text, map[string]any{
-		"KeyHost": keyHost, "Name": name, "Address": addr, "Title": strings.ToUpper(name[:1]) + name[1:], "Party": id,
+		"KeyHost": keyHost, "Name": name, "Address": addr, "Title": title(name), "Party": id,
 		"IMAP": server.IMAP(), "SMTP": server.SMTP(),
 	})
 	if err != nil {
@@ -128,6 +128,8 @@ func (w *world) side(dir, name string, server *mailtest.Server) (*side, error) {
 	d, err := daemon.New(cfg, daemon.World{TXT: w, Pages: w, Now: time.Now, Random: rand.Reader, Log: logTo(dir)})
 	return &side{name: name, daemon: d}, err
 }
+
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // logTo writes a daemon's log beside its other files.
 func logTo(dir string) *slog.Logger {
@@ -157,7 +159,7 @@ func (w *world) publish(dir, name, addr, id string) error {
 	if err != nil {
 		return err
 	}
-	page, err := party.BuildPage(id, name+" Ltd", []string{addr}, nil, []party.OwnKey{key})
+	page, err := party.BuildPage(id, title(name)+" Ltd", []string{addr}, nil, []party.OwnKey{key})
 	if err != nil {
 		return err
 	}

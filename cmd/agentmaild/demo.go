@@ -27,6 +27,6 @@ func (a *app) demoCommand() *cobra.Command {
 			return a.print(cmd, result, func() {})
 		},
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "leave mails, stores, logs and configurations in this new `DIR`")
+	cmd.Flags().StringVar(&keep, "keep", "", "leave mails, records, key pages, stores, logs and configurations in this new `DIR`")
 	return cmd
 }
