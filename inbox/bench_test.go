@@ -91,18 +91,28 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkDeliver takes mails one by one, each durable before the next.
-func BenchmarkDeliver(b *testing.B) {
-	s := benchScene(b)
-	mails := s.asks(b.N)
+// deliverEach takes new mails one by one.
+func (s *scene) deliverEach(b *testing.B) {
 	b.ReportAllocs()
-	b.ResetTimer()
-	for _, m := range mails {
-		results, err := s.seller.Deliver(b.Context(), []Mail{m}, []byte(`{"uid":1}`))
+	var mails []Mail
+	for b.Loop() {
+		if len(mails) == 0 {
+			b.StopTimer()
+			mails = s.asks(500)
+			b.StartTimer()
+		}
+		results, err := s.seller.Deliver(b.Context(), mails[:1], []byte(`{"uid":1}`))
 		if err != nil || results[0].Verdict != Accepted {
 			b.Fatalf("%+v %v", results, err)
 		}
+		mails = mails[1:]
 	}
+}
+
+// BenchmarkDeliver takes mails one by one, each durable before the next.
+func BenchmarkDeliver(b *testing.B) {
+	s := benchScene(b)
+	s.deliverEach(b)
 }
 
 // BenchmarkDeliverBatch takes 64 mails at a time; a mail is one operation.
@@ -147,7 +157,7 @@ func BenchmarkDeliverMillion(b *testing.B) {
 		b.Skip("fills a store for a minute: go test -run xxx -bench DeliverMillion ./inbox")
 	}
 	s := benchScene(b)
-	const count, batch = 1_000_000, 20_000
+	const count, batch = 1_000_000, 1000 // in the small commits by which a real store grows
 	model := s.asks(1)[0]
 	if _, err := s.seller.Deliver(b.Context(), []Mail{model}, nil); err != nil {
 		b.Fatal(err)
@@ -157,19 +167,12 @@ func BenchmarkDeliverMillion(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	mails := s.asks(b.N)
-	b.ReportAllocs()
-	b.ResetTimer()
-	for _, m := range mails {
-		results, err := s.seller.Deliver(b.Context(), []Mail{m}, []byte(`{"uid":1}`))
-		if err != nil || results[0].Verdict != Accepted {
-			b.Fatalf("%+v %v", results, err)
-		}
-	}
+	s.deliverEach(b)
 }
 
 // fill writes rows like those of delivered asks.
 func (s *scene) fill(from, n int) error {
+	s.doctored = true // the nonces are in nobody's share
 	return s.seller.update(func(tx *store.Tx) error {
 		for i := from; i < from+n; i++ {
 			id := fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i) // spread like random ids
