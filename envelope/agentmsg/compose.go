@@ -24,17 +24,7 @@ func (i Identity) Compose(e Envelope, now time.Time, random io.Reader) (*Envelop
 	if err != nil {
 		return nil, fmt.Errorf("composing a message: %w", err)
 	}
-	unsigned, err := w.canonical()
-	if err != nil {
-		return nil, fmt.Errorf("composing a message: %w", err)
-	}
-	signature, err := i.sign(tagEnvelope, unsigned)
-	if err != nil {
-		return nil, fmt.Errorf("signing a message: %w", err)
-	}
-	sig := base64.RawURLEncoding.EncodeToString(signature)
-	w.Sig = &sig
-	data, err := w.canonical()
+	data, err := i.signObject(w, &w.Sig, tagEnvelope, base64.RawURLEncoding)
 	if err != nil {
 		return nil, fmt.Errorf("composing a message: %w", err)
 	}
@@ -91,9 +81,26 @@ func (e *Envelope) wire() (*wire, error) {
 	return w, err
 }
 
-// canonical writes the envelope, within what Parse takes.
-func (w *wire) canonical() ([]byte, error) {
-	data, err := json.Marshal(w)
+// signObject writes an object in canonical form with its signature, which is
+// put into the member sig of it.
+func (i Identity) signObject(object any, sig **string, tag string, encoding *base64.Encoding) ([]byte, error) {
+	*sig = nil
+	unsigned, err := canonical(object)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := i.sign(tag, unsigned)
+	if err != nil {
+		return nil, err
+	}
+	*sig = optional(encoding.EncodeToString(signature))
+	return canonical(object)
+}
+
+// canonical writes v in canonical form, within what is read: canon.Marshal
+// alone would write a number that is no finite double as another.
+func canonical(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}

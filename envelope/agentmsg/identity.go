@@ -13,10 +13,11 @@ import (
 var ErrSeed = errors.New("not the seed of an agent: a NATS user seed begins with SU and has 58 characters")
 
 // Identity is an agent of our own: its id and the key that signs for it.
-// However it is printed or logged, only the id shows.
+// However it is printed or logged, the key is not: it is held by a function,
+// since package fmt asks no method of a private field, and follows pointers.
 type Identity struct {
 	id  string
-	key ed25519.PrivateKey
+	key func() ed25519.PrivateKey
 }
 
 // ParseSeed reads the seed of a NATS user nkey, without white space around it.
@@ -31,13 +32,13 @@ func ParseSeed(seed string) (Identity, error) {
 	if err != nil {
 		return Identity{}, ErrSeed
 	}
-	return Identity{id: string(id), key: key}, nil
+	return Identity{id: string(id), key: func() ed25519.PrivateKey { return key }}, nil
 }
 
 // ID is the agent id.
 func (i Identity) ID() string { return i.id }
 
-// String, GoString and LogValue keep the key out of everything printed.
+// String, GoString and LogValue are the id.
 func (i Identity) String() string       { return i.id }
 func (i Identity) GoString() string     { return "agentmsg.Identity(" + i.id + ")" }
 func (i Identity) LogValue() slog.Value { return slog.StringValue(i.id) }
@@ -47,7 +48,7 @@ func (i Identity) sign(tag string, canonical []byte) ([]byte, error) {
 	if i.key == nil {
 		return nil, ErrSeed
 	}
-	return ed25519.Sign(i.key, append([]byte(tag), canonical...)), nil
+	return ed25519.Sign(i.key(), append([]byte(tag), canonical...)), nil
 }
 
 // signed tells whether id signed canonical JSON under a domain tag. Without

@@ -34,7 +34,7 @@ func Parse(data []byte) (*Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(w.From, canonical, *w.Sig); err != nil {
+	if err := verify(w.From, tagEnvelope, base64.RawURLEncoding, canonical, *w.Sig); err != nil {
 		return nil, err
 	}
 	if e.Request == nil && e.Respond == nil { // events, streams and rooms do not travel by email
@@ -139,19 +139,15 @@ func decode(canonical []byte, into any) error {
 	return &Refusal{Code: CodeJSON, Reason: reason, cause: err}
 }
 
-// verify checks sig: unpadded base64url (§4.5) over the canonical envelope
-// without it (§5.3).
-func verify(from string, canonical []byte, sig string) error {
-	signature, err := decode64(base64.RawURLEncoding, sig)
+// verify checks sig, in its one spelling, by the key of from: over a domain tag
+// and the canonical object without sig (§4.5, §5.3).
+func verify(from, tag string, encoding *base64.Encoding, canonical []byte, sig string) error {
+	signature, err := decode64(encoding, sig)
 	if err != nil {
-		return &Refusal{Code: CodeSignature, Reason: "sig is not canonical unpadded base64url", cause: err}
+		return &Refusal{Code: CodeSignature, Reason: "sig is not canonical base64", cause: err}
 	}
-	unsigned, err := without(canonical, "sig")
-	if err != nil {
-		return &Refusal{Code: CodeJSON, Reason: "not an object", cause: err}
-	}
-	if !signed(from, tagEnvelope, unsigned, signature) {
-		return &Refusal{Code: CodeSignature, Reason: "sig is not by the key in from over these values"}
+	if !signed(from, tag, without(canonical, "sig"), signature) {
+		return &Refusal{Code: CodeSignature, Reason: "not signed by its agent over these values"}
 	}
 	return nil
 }
@@ -171,35 +167,27 @@ func decode64(encoding *base64.Encoding, text string) ([]byte, error) {
 	return data, nil
 }
 
-// without cuts a member out of an object in canonical form; what is left is in
-// canonical form.
-func without(object []byte, name string) ([]byte, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object))
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
-		return nil, errors.Join(errors.New("not an object"), err)
+// without cuts a member that is not the first out of an object in canonical
+// form; what is left is in canonical form. An object that has no such member is
+// returned as it is.
+func without(object []byte, name string) []byte {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(object)) // reads a Buffer in place
+	if _, err := dec.ReadToken(); err != nil {
+		return object
 	}
 	for dec.PeekKind() == jsontext.KindString {
-		start := dec.InputOffset()
+		start := dec.InputOffset() // of the comma
 		member, err := dec.ReadToken()
 		if err != nil {
-			return nil, err
+			break
 		}
-		found := member.String() == name
+		found := member.String() == name // the token is gone with the next one
 		if err := dec.SkipValue(); err != nil {
-			return nil, err
+			break
 		}
 		if found {
-			return cut(object, start, dec.InputOffset()), nil
+			return append(bytes.Clone(object[:start]), object[dec.InputOffset():]...)
 		}
 	}
-	return object, nil
-}
-
-// cut takes a member and one comma beside it out of an object. start is behind
-// the value or brace before the member, end behind its own value.
-func cut(object []byte, start, end int64) []byte {
-	if object[start] != ',' && object[end] == ',' {
-		end++
-	}
-	return append(bytes.Clone(object[:start]), object[end:]...)
+	return object
 }

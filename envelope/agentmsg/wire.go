@@ -87,7 +87,7 @@ func (w *wire) fault() string {
 const unnamed = " is empty, longer than 256 bytes or has control characters"
 
 // named tells whether an optional member is absent or a name. An empty one is
-// neither: a reader that takes it for absent and one that does not would see
+// neither (D108): a reader that takes it for absent and one that does not would see
 // two messages.
 func named(name *string) bool { return name == nil || isName(*name) }
 
