@@ -9,11 +9,18 @@ import (
 // What later versions of Agent Messaging may rename or change stands here:
 // domain tags, versions, members with more than one name, and limits.
 
-// tagEnvelope is the domain tag that the signed bytes begin with (§5.3).
-const tagEnvelope = "agentmesh-envelope-v1\n"
+// Domain tags: signed bytes begin with one (§5.3, EXT-6).
+const (
+	tagEnvelope = "agentmesh-envelope-v1\n"
+	tagRoster   = "agentmesh-admission-roster-v1\n"
+)
 
-// versionEnvelope is what is written. Read is any 0.x or 0.x.y.
-const versionEnvelope = "0.2.0"
+// Versions as they are written. Envelopes are read from any 0.x or 0.x.y.
+const (
+	versionEnvelope = "0.2.0"
+	versionSealed   = "sealedpayload.v1"
+	versionRoster   = "v1"
+)
 
 // Offerings that every agent answers alike.
 const (
@@ -43,12 +50,14 @@ const MaxEnvelope = 1 << 20
 // MaxText is the longest sender text in UTF-16 units (§22).
 const MaxText = 65536
 
-// Limits of what one envelope holds.
+// Limits of what one envelope or roster holds.
 const (
-	maxDepth = 32  // levels of nesting (§5)
-	maxName  = 256 // bytes of a task id, an offering, an error code (D101)
-	maxList  = 100 // files, artifacts, parts of an artifact (D101)
-	maxHops  = 3   // §22
+	maxDepth   = 32      // levels of nesting (§5)
+	maxName    = 256     // bytes of a task id, an offering, an error code (D101)
+	maxList    = 100     // files, artifacts, parts of an artifact (D101)
+	maxHops    = 3       // §22
+	maxRoster  = 4 << 20 // bytes (D107)
+	maxEntries = 10000   // of a roster (D107)
 )
 
 // The mailbox window (§22): how far ts may lie ahead and back, both inclusive.
