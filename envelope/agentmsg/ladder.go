@@ -28,6 +28,28 @@ func measure(body jsontext.Value) int {
 	return units(string(value))
 }
 
+// fieldSelf is the place of a text that is the whole body.
+const fieldSelf = "self"
+
+// framedField is where the text stands that is framed, and the text: the first
+// string of the ladder. Unlike what is measured, it may come after something
+// that is no string, since a reader would find it there. Without one, or where
+// the body is sealed, the place is empty.
+func framedField(body jsontext.Value) (field, text string) {
+	if s, ok := asString(body); ok {
+		return fieldSelf, s
+	}
+	if IsSealed(body) {
+		return "", ""
+	}
+	for i, member := range members(body) {
+		if s, ok := asString(member); ok {
+			return textNames[i], s
+		}
+	}
+	return "", ""
+}
+
 // members are the values of textNames in a body, nil where absent or null.
 func members(body jsontext.Value) [len(textNames)]jsontext.Value {
 	var found [len(textNames)]jsontext.Value
