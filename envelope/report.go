@@ -13,11 +13,7 @@ type Report struct {
 	Status    string // RFC 3463 code of the first failure, as in 5.1.1, or ""
 }
 
-// Bounds on the parts of a report that are read, in bytes.
-const (
-	maxStatusPart   = 64 << 10
-	maxReturnedMail = MaxMail
-)
+const maxStatusPart = 64 << 10 // bytes of the part that says what failed
 
 var statusCode = regexp.MustCompile(`^[245]\.[0-9]{1,3}\.[0-9]{1,3}$`)
 
@@ -35,6 +31,9 @@ func (m *Mail) Report() (Report, bool) {
 		case "message/rfc822", "text/rfc822-headers", "message/rfc822-headers":
 			r.readReturned(part)
 		}
+	}
+	if r.MessageID == "" { // nothing was returned
+		r.MessageID = m.Header.Get("In-Reply-To")
 	}
 	return r, r.MessageID != ""
 }
@@ -66,8 +65,8 @@ func (r *Report) readStatus(part *Part) {
 
 // readReturned finds the Message-ID in what is returned of the mail.
 func (r *Report) readReturned(part *Part) {
-	data, err := part.decode()
-	if err != nil || len(data) > maxReturnedMail {
+	data, err := part.decode(MaxMail)
+	if err != nil {
 		return
 	}
 	if !bytes.Contains(data, []byte("\r\n\r\n")) {

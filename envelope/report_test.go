@@ -39,3 +39,11 @@ func TestReport(t *testing.T) {
 		}
 	}
 }
+
+// A report that returns nothing may still be an answer to what failed.
+func TestReportInReplyTo(t *testing.T) {
+	m := read(t, []byte("In-Reply-To: <m@buyer.test>\r\n"+strings.Replace(report, "Content-Type: message/rfc822", "Content-Type: text/plain", 1)))
+	if got, is := m.Report(); !is || got != (Report{"<m@buyer.test>", true, "5.1.1"}) {
+		t.Errorf("%+v, %v", got, is)
+	}
+}

@@ -45,7 +45,7 @@ type reply struct {
 // the quote's own mail thread, from whom the quote went to.
 func (in *Inbox) proveReply(ctx context.Context, mail *envelope.Mail, p *proven) reply {
 	from, err := mail.Header.From()
-	if err != nil || automatic(mail) {
+	if err != nil || mail.Automatic() {
 		return reply{}
 	}
 	quote, thread := in.quoteAnswered(mail, from)
@@ -58,12 +58,6 @@ func (in *Inbox) proveReply(ctx context.Context, mail *envelope.Mail, p *proven)
 		Thread: thread, Hash: hex.EncodeToString(sum[:]), ReceivedAt: p.arrival.Unix(), Text: words(mail),
 		AuthResults: in.authResults(auth), Proven: auth.Outcome == dkim.Pass,
 	}}
-}
-
-// automatic tells whether no person wrote a mail (RFC 3834 §2, RFC 2919).
-func automatic(mail *envelope.Mail) bool {
-	auto := strings.ToLower(mail.Header.Get("Auto-Submitted"))
-	return auto != "" && auto != "no" || mail.Header.Get("List-Id") != "" || mail.Header.Get("Precedence") != "" || mail.Root.Type == "multipart/report"
 }
 
 // quoteAnswered is the newest open quote to an address whose mail is named in
