@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/quotedprintable"
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,7 +25,7 @@ type Draft struct {
 	References []string // with angle brackets, oldest first; at most 20 are written
 	Extra      []Field  // further fields, values ASCII
 
-	Text, HTML  string
+	Text, HTML  string      // without HTML and Machine the text stands alone
 	Machine     *Attachment // beside the text, in multipart/alternative; its Filename inline
 	Attachments []Attachment
 }
@@ -32,8 +33,10 @@ type Draft struct {
 // Attachment is a part in a file's form. Type may carry parameters.
 type Attachment struct {
 	Type     string
-	Filename string // ASCII, chosen here
+	Filename string
+	ID       string // Content-ID without angle brackets, or ""
 	Body     []byte
+	Base64   bool // every byte counts; else it is a text, whose line ends may change
 }
 
 const (
@@ -50,6 +53,7 @@ var ErrDraft = errors.New("draft cannot be written as an email")
 // delimiter and ends with its close delimiter (D23).
 func Compose(d Draft, random io.Reader) ([]byte, error) {
 	w := writer{random: random}
+	w.buf.Grow(d.size())
 	w.header(d)
 	switch {
 	case d.Machine == nil && len(d.Attachments) == 0:
@@ -58,6 +62,16 @@ func Compose(d Draft, random io.Reader) ([]byte, error) {
 		w.mixed(d)
 	}
 	return w.buf.Bytes(), w.err
+}
+
+// size is about what the mail takes, so that a great file is not moved about
+// while it is written.
+func (d Draft) size() int {
+	size := 8<<10 + 2*(len(d.Text)+len(d.HTML))
+	for _, a := range d.Attachments {
+		size += 1<<10 + len(a.Body)/base64Line*(base64.StdEncoding.EncodedLen(base64Line)+len("\r\n"))
+	}
+	return size
 }
 
 // Mailbox writes an address with its name as it stands in a header field. A
@@ -133,9 +147,23 @@ func (w *writer) fail(format string, args ...any) {
 }
 
 func (w *writer) mixed(d Draft) {
-	mixed, alternative := w.boundary(), w.boundary()
+	mixed := w.boundary()
 	w.multipart("mixed", mixed)
 	w.buf.WriteString("--" + mixed + "\r\n")
+	if d.HTML == "" && d.Machine == nil {
+		w.text("text/plain", d.Text)
+	} else {
+		w.alternative(d)
+	}
+	for _, a := range d.Attachments {
+		w.delimiter(mixed)
+		w.attachment(a, "attachment")
+	}
+	w.buf.WriteString("\r\n--" + mixed + "--\r\n")
+}
+
+func (w *writer) alternative(d Draft) {
+	alternative := w.boundary()
 	w.multipart("alternative", alternative)
 	w.buf.WriteString("--" + alternative + "\r\n")
 	w.text("text/plain", d.Text)
@@ -146,11 +174,6 @@ func (w *writer) mixed(d Draft) {
 		w.attachment(*d.Machine, "inline")
 	}
 	w.buf.WriteString("\r\n--" + alternative + "--\r\n")
-	for _, a := range d.Attachments {
-		w.delimiter(mixed)
-		w.attachment(a, "attachment")
-	}
-	w.buf.WriteString("\r\n--" + mixed + "--\r\n")
 }
 
 // multipart writes the Content-Type of a multipart and ends its header. The
@@ -176,9 +199,26 @@ func (w *writer) text(mediaType, text string) {
 
 func (w *writer) attachment(a Attachment, disposition string) {
 	w.field("Content-Type", a.Type)
-	w.field("Content-Disposition", fmt.Sprintf("%s; filename=%q", disposition, a.Filename))
+	w.field("Content-Disposition", disposition+filename(a.Filename))
+	if a.ID != "" {
+		w.field("Content-ID", "<"+a.ID+">")
+	}
+	if a.Base64 {
+		w.buf.WriteString("Content-Transfer-Encoding: base64\r\n\r\n")
+		w.base64(a.Body)
+		return
+	}
 	w.buf.WriteString("Content-Transfer-Encoding: quoted-printable\r\n\r\n")
 	w.quoted(a.Body)
+}
+
+const base64Line = 57 // bytes that make a line of 76, RFC 2045 §6.8
+
+func (w *writer) base64(body []byte) {
+	for line := range slices.Chunk(body, base64Line) {
+		w.buf.Write(base64.StdEncoding.AppendEncode(w.buf.AvailableBuffer(), line))
+		w.buf.WriteString("\r\n")
+	}
 }
 
 // quoted writes quoted-printable. A "From " or a dot at the start of a line

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"mime"
 	"net/mail"
 	"strings"
 	"testing"
@@ -87,6 +88,64 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+// A text and files without HTML need no alternative, and a file is what it
+// was, byte for byte.
+func TestComposeFiles(t *testing.T) {
+	all := make([]byte, 3*base64Line)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for name, body := range map[string][]byte{
+		"nothing": {}, "a line": all[:base64Line], "a line and a byte": all[:base64Line+1], "lines": all, "CRs and LFs": []byte("\r\n\r\r\n\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := compose(t, Draft{Text: "Hello", Attachments: []Attachment{{Type: "image/png", Filename: "Größe.png", ID: "1@buyer.test", Body: body, Base64: true}}})
+			checkLines(t, raw)
+			m := read(t, raw)
+			if got := tree(m.Root); got != "multipart/mixed[text/plain image/png]" {
+				t.Fatal(got)
+			}
+			file := m.Root.Parts[1]
+			var got bytes.Buffer
+			if err := file.DecodeTo(&got, int64(len(body))); err != nil || !bytes.Equal(got.Bytes(), body) {
+				t.Errorf("%q, %v; want %q", got.Bytes(), err, body)
+			}
+			if id := file.Header.Get("Content-ID"); id != "<1@buyer.test>" {
+				t.Errorf("Content-ID %q", id)
+			}
+			if got := file.Header.Get("Content-Disposition"); got != "attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe.png" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A file's name comes back as it was, whatever stands in it, and no line of it
+// is long (RFC 2231).
+func TestFilenames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := hostile().Draw(t, "name")
+		raw, err := Compose(Draft{Attachments: []Attachment{{Type: "image/png", Filename: name}}}, &counter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLines(t, raw)
+		for line := range bytes.Lines(raw) {
+			if len(line) > 80 {
+				t.Errorf("line of %d bytes: %q", len(line), line)
+			}
+		}
+		m, err := Read(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, params, err := mime.ParseMediaType(m.Root.Parts[1].Header.Get("Content-Disposition"))
+		if want := strings.ToValidUTF8(name, "\ufffd"); err != nil || params["filename"] != want {
+			t.Errorf("%q, %v; want %q", params["filename"], err, want)
+		}
+	})
+}
+
 func TestComposeTextOnly(t *testing.T) {
 	raw := compose(t, Draft{Text: "Hello\nthere", Subject: "Büro\r\nBcc: x@evil.test"})
 	m := read(t, raw)
@@ -122,6 +181,7 @@ func TestComposeRefuses(t *testing.T) {
 		"a DEL in a field":        func(d *Draft) { d.Extra[0].Value = "\x7f" },
 		"raw UTF-8 in a field":    func(d *Draft) { d.Extra[0].Value = "ü" },
 		"CRLF in a type":          func(d *Draft) { d.Machine.Type = "text/plain\r\nX: y" },
+		"a CRLF in a Content-ID":  func(d *Draft) { d.Attachments[0].ID = "a>\r\nX: y" },
 		"a word beyond a line":    func(d *Draft) { d.Extra[0].Value = strings.Repeat("a", 1000) },
 		"a word and its name":     func(d *Draft) { d.Extra[0].Value = strings.Repeat("a", 990) },
 		"spaces beyond a line":    func(d *Draft) { d.Extra[0].Value = "a" + strings.Repeat(" ", 1000) + "b" },

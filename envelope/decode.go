@@ -1,10 +1,12 @@
 package envelope
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,17 +34,9 @@ func (p *Part) encoding() string {
 // that goes on where another stops sees another message. The charset must be
 // UTF-8, US-ASCII or not given. Errors are ErrTooLarge and ErrEncoding.
 func (p *Part) Decode(limit int) ([]byte, error) {
-	// Three encoded bytes a byte and soft breaks are more than any encoding
-	// takes; beyond it nothing is decoded.
-	if len(p.body) > 4*limit+1024 {
-		return nil, ErrTooLarge
-	}
-	data, err := p.decode()
+	data, err := p.decode(limit)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > limit {
-		return nil, ErrTooLarge
 	}
 	switch strings.ToLower(p.Params["charset"]) {
 	case "", "utf-8":
@@ -59,71 +53,142 @@ func (p *Part) Decode(limit int) ([]byte, error) {
 	return data, nil
 }
 
-func (p *Part) decode() ([]byte, error) {
-	switch p.encoding() {
-	case "7bit", "8bit", "binary":
+// decode gives the bytes of a part, which are those of the mail itself where
+// they are not encoded.
+func (p *Part) decode(limit int) ([]byte, error) {
+	if p.plain() && len(p.body) <= limit {
 		return p.body, nil
-	case "base64":
-		return decodeBase64(p.body)
-	case "quoted-printable":
-		return decodeQuoted(p.body)
+	}
+	data := bytes.NewBuffer(make([]byte, 0, min(limit, len(p.body)))) // an empty part is one too
+	if err := p.DecodeTo(data, int64(limit)); err != nil {
+		return nil, err
+	}
+	return data.Bytes(), nil
+}
+
+// plain tells whether the bytes of a part stand in the mail as they are.
+func (p *Part) plain() bool {
+	cte := p.encoding()
+	return cte == "7bit" || cte == "8bit" || cte == "binary"
+}
+
+// DecodeTo undoes the transfer encoding of a part, whatever its charset, and
+// writes at most limit bytes, a piece at a time: a file costs no memory beside
+// that of its mail. After an error, what was written is worth nothing. Errors
+// are those of w, and ErrTooLarge and ErrEncoding as for Decode.
+func (p *Part) DecodeTo(w io.Writer, limit int64) error {
+	// Three encoded bytes a byte and soft breaks are more than any encoding
+	// takes; beyond it nothing is decoded.
+	if int64(len(p.body)-1024)/4 > limit {
+		return ErrTooLarge
+	}
+	w = &limited{w, limit}
+	switch cte := p.encoding(); {
+	case p.plain():
+		_, err := w.Write(p.body)
+		return err
+	case cte == "base64":
+		return decodeBase64(w, p.body)
+	case cte == "quoted-printable":
+		return decodeQuoted(w, p.body)
 	default:
-		return nil, fmt.Errorf("%w: transfer encoding", ErrEncoding)
+		return fmt.Errorf("%w: transfer encoding", ErrEncoding)
 	}
 }
 
-// decodeBase64 takes RFC 2045 §6.8 at its word: the alphabet, line ends, the
-// right padding, and nothing behind it.
-func decodeBase64(body []byte) ([]byte, error) {
-	text := bytes.ReplaceAll(body, []byte("\r\n"), nil)
-	data, err := base64.StdEncoding.Strict().DecodeString(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%w: base64: %w", ErrEncoding, err)
+// limited passes on so many bytes and fails over the next.
+type limited struct {
+	w    io.Writer
+	left int64
+}
+
+func (l *limited) Write(data []byte) (int, error) {
+	if l.left -= int64(len(data)); l.left < 0 {
+		return 0, ErrTooLarge
 	}
-	return data, nil
+	return l.w.Write(data)
+}
+
+const pieceSize = 32 << 10 // bytes, a multiple of four, in which a part is decoded
+
+// decodeBase64 takes RFC 2045 §6.8 at its word: the alphabet, line ends, the
+// right padding, and nothing behind it. The library's own streaming decoder
+// goes on behind padding.
+func decodeBase64(w io.Writer, body []byte) error {
+	text, data := make([]byte, 0, pieceSize), make([]byte, pieceSize)
+	padded := false
+	flush := func() error {
+		if padded && len(text) > 0 {
+			return fmt.Errorf("%w: base64: text after its padding", ErrEncoding)
+		}
+		padded = bytes.HasSuffix(text, []byte{'='})
+		n, err := base64.StdEncoding.Strict().Decode(data, text)
+		if err != nil {
+			return fmt.Errorf("%w: base64: %w", ErrEncoding, err)
+		}
+		text = text[:0]
+		_, err = w.Write(data[:n])
+		return err
+	}
+	for line := range bytes.SplitSeq(body, []byte("\r\n")) {
+		for len(line) > 0 {
+			n := min(len(line), pieceSize-len(text))
+			text, line = append(text, line[:n]...), line[n:]
+			if len(text) < pieceSize {
+				continue
+			}
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
 }
 
 // decodeQuoted takes RFC 2045 §6.7 at its word. The library lets through raw
 // "=ZZ", bytes outside ASCII and a soft break with nothing after it. White
 // space at the end of a line was added on the way (rule 3).
-func decodeQuoted(body []byte) ([]byte, error) {
-	data := make([]byte, 0, len(body))
+func decodeQuoted(w io.Writer, body []byte) error {
+	data := bufio.NewWriterSize(w, pieceSize)
 	for more := true; more; {
 		var line []byte
 		line, body, more = bytes.Cut(body, []byte("\r\n"))
 		line = bytes.TrimRight(line, " \t")
 		soft := bytes.HasSuffix(line, []byte{'='})
-		var err error
-		if data, err = appendQuoted(data, bytes.TrimSuffix(line, []byte{'='})); err != nil {
-			return nil, err
+		if err := decodeQuotedLine(data, bytes.TrimSuffix(line, []byte{'='})); err != nil {
+			return err
 		}
 		switch {
 		case soft && !more:
-			return nil, fmt.Errorf("%w: quoted-printable: cut off", ErrEncoding)
+			return fmt.Errorf("%w: quoted-printable: cut off", ErrEncoding)
 		case more && !soft:
-			data = append(data, '\r', '\n')
+			if _, err := data.WriteString("\r\n"); err != nil {
+				return err
+			}
 		}
 	}
-	return data, nil
+	return data.Flush()
 }
 
-// appendQuoted decodes one line without its soft break.
-func appendQuoted(data, line []byte) ([]byte, error) {
+// decodeQuotedLine decodes one line without its soft break.
+func decodeQuotedLine(data *bufio.Writer, line []byte) error {
 	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
+		c := line[i]
+		switch {
 		case c == '=':
 			if i+2 >= len(line) || !isHex(line[i+1]) || !isHex(line[i+2]) {
-				return nil, fmt.Errorf("%w: quoted-printable: a lone =", ErrEncoding)
+				return fmt.Errorf("%w: quoted-printable: a lone =", ErrEncoding)
 			}
-			data = append(data, unhex(line[i+1])<<4|unhex(line[i+2]))
+			c = unhex(line[i+1])<<4 | unhex(line[i+2])
 			i += 2
 		case c >= 0x7f || c < ' ' && c != '\t':
-			return nil, fmt.Errorf("%w: quoted-printable: a raw byte outside printable ASCII", ErrEncoding)
-		default:
-			data = append(data, c)
+			return fmt.Errorf("%w: quoted-printable: a raw byte outside printable ASCII", ErrEncoding)
+		}
+		if err := data.WriteByte(c); err != nil {
+			return err
 		}
 	}
-	return data, nil
+	return nil
 }
 
 func unhex(c byte) byte {

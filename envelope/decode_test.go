@@ -3,6 +3,9 @@ package envelope
 import (
 	"encoding/base64"
 	"errors"
+	"hash/crc32"
+	"io"
+	"math"
 	"strings"
 	"testing"
 )
@@ -139,6 +142,53 @@ func TestDecodeDoesNotDecodeWhatCannotFit(t *testing.T) {
 	var err error
 	if n := allocated(func() { _, err = m.Root.Decode(limit) }); n > 64<<10 || !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%d bytes allocated, %v", n, err)
+	}
+}
+
+// A file is decoded a piece at a time: in any encoding, whatever its charset,
+// without memory of its size.
+func TestDecodeTo(t *testing.T) {
+	const size = 10*pieceSize + 1
+	text := strings.Repeat("a", size)
+	for name, body := range map[string]string{
+		"7bit":             text,
+		"base64":           wrap(base64.StdEncoding.EncodeToString([]byte(text)), 76, "\r\n"),
+		"Base64":           base64.StdEncoding.EncodeToString([]byte(text)),
+		"quoted-printable": wrap(text, 75, "=\r\n"),
+		"Quoted-Printable": text,
+	} {
+		p := &Part{Params: map[string]string{"charset": "utf-16"}, Header: Header{{"Content-Transfer-Encoding", name}}, body: []byte(body)}
+		sum := crc32.NewIEEE()
+		var err error
+		n := allocated(func() { err = p.DecodeTo(sum, size) })
+		if err != nil || n > 4*pieceSize || sum.Sum32() != crc32.ChecksumIEEE([]byte(text)) {
+			t.Errorf("%s: %d bytes allocated, %v", name, n, err)
+		}
+		if err := p.DecodeTo(io.Discard, size-1); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v; want ErrTooLarge", name, err)
+		}
+		if err := p.DecodeTo(io.Discard, -1); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v; want ErrTooLarge", name, err)
+		}
+		full := errors.New("no room")
+		if err := p.DecodeTo(writeFails{full}, math.MaxInt64); !errors.Is(err, full) {
+			t.Errorf("%s: %v; want %v", name, err, full)
+		}
+	}
+}
+
+type writeFails struct{ err error }
+
+func (w writeFails) Write([]byte) (int, error) { return 0, w.err }
+
+// M10: padding that ends a piece ends the part.
+func TestDecodePaddingBetweenPieces(t *testing.T) {
+	piece := strings.Repeat("e30K", pieceSize/4-1) + "e30="
+	for body, want := range map[string]error{piece: nil, piece + "\r\n": nil, piece + "e30=": ErrEncoding, piece + piece: ErrEncoding} {
+		p := &Part{Header: Header{{"Content-Transfer-Encoding", "base64"}}, body: []byte(body)}
+		if err := p.DecodeTo(io.Discard, int64(len(body))); !errors.Is(err, want) {
+			t.Errorf("%d bytes: %v; want %v", len(body), err, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"fmt"
 	"mime"
 	"regexp"
 	"strings"
@@ -56,7 +57,7 @@ func twice(raw, parameter string) bool {
 // boundary is the delimiter of a multipart, in the one form that all readers
 // agree on.
 func (p *Part) boundary(enclosing []string) (string, error) {
-	if cte := p.encoding(); cte != "7bit" && cte != "8bit" && cte != "binary" {
+	if !p.plain() {
 		return "", unsafef("a multipart that is itself encoded") // RFC 2045 §6.4
 	}
 	b := p.Params["boundary"]
@@ -156,4 +157,16 @@ func lineAt(body []byte, at int) (line []byte, next int) {
 		return body[at : at+i], at + i + 2
 	}
 	return body[at:], len(body)
+}
+
+// Message reads the message that a message/rfc822 part holds, as Read does.
+// It speaks for whoever wrote it, not for the mail round it. RFC 2046 §5.2.1
+// allows no transfer encoding there, and carriers apply some all the same.
+// Errors wrap ErrUnsafe, ErrTooLarge or ErrEncoding.
+func (p *Part) Message() (*Mail, error) {
+	data, err := p.decode(MaxMail)
+	if err != nil {
+		return nil, fmt.Errorf("reading a message in a mail: %w", err)
+	}
+	return Read(data)
 }

@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -132,6 +133,28 @@ func TestLeavesStayOutOfMessages(t *testing.T) {
 	for p := range m.Leaves("message/rfc822") {
 		if len(p.Parts) > 0 {
 			t.Error("the message inside was opened")
+		}
+	}
+}
+
+// A message in a mail is read like one, whatever a carrier did to it.
+func TestMessage(t *testing.T) {
+	mended := strings.ReplaceAll(baseline, "\r\n", "\n")
+	for name, body := range map[string]string{
+		"7bit":             baseline,
+		"base64":           wrap(base64.StdEncoding.EncodeToString([]byte(baseline)), 76, "\r\n"),
+		"BASE64":           base64.StdEncoding.EncodeToString([]byte(mended)),
+		"quoted-printable": strings.ReplaceAll(baseline, "=", "=3D"),
+	} {
+		p := &Part{Type: "message/rfc822", Header: Header{{"Content-Transfer-Encoding", name}}, body: []byte(body)}
+		if m, err := p.Message(); err != nil || tree(m.Root) != baselineTree {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for encoding, want := range map[string]error{"7bit": ErrUnsafe, "x-gzip": ErrEncoding} {
+		p := &Part{Type: "message/rfc822", Header: Header{{"Content-Transfer-Encoding", encoding}}, body: []byte("no header")}
+		if m, err := p.Message(); !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v; want %v", encoding, m, err, want)
 		}
 	}
 }
