@@ -7,11 +7,11 @@ import (
 
 // Difference is something that a published key page says and the page that should be there does not, or the other way round.
 type Difference struct {
-	Kid  string // "" where it is not about a key
-	Text string // in words, for people; what comes from outside is quoted
+	Kid  string `json:"kid,omitzero"` // "" where it is not about a key
+	Text string `json:"text"`         // in words, for people; what comes from outside is quoted
 	// Lost says that the published page knows of a key or of its end and ours does not: to publish ours would take back
 	// what others were told. Our folder is an old copy, or not the only one of the party.
-	Lost bool
+	Lost bool `json:"lost"`
 }
 
 // Differences lists what a published page and ours say otherwise, the party and its name first, then our keys and theirs

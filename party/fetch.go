@@ -91,6 +91,8 @@ func checkResponse(r *http.Response) error {
 	switch {
 	case r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500:
 		return fmt.Errorf("%w: status %d", ErrTemporary, r.StatusCode)
+	case r.StatusCode/100 == 3:
+		return fmt.Errorf("%w: status %d, a redirect, which nobody follows", ErrNoPage, r.StatusCode)
 	case r.StatusCode != http.StatusOK:
 		return fmt.Errorf("%w: status %d", ErrNoPage, r.StatusCode)
 	case encoding != "" && encoding != "identity":

@@ -25,9 +25,12 @@ func (a *app) print(cmd *cobra.Command, value any, text func()) error {
 	return nil
 }
 
+// shownTime is how a time is shown, always in UTC.
+const shownTime = "2006-01-02 15:04:05Z"
+
 func when(unix int64) string {
 	if unix == 0 {
 		return "-"
 	}
-	return time.Unix(unix, 0).UTC().Format("2006-01-02 15:04:05Z")
+	return time.Unix(unix, 0).UTC().Format(shownTime)
 }
