@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/daemon"
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/intent"
@@ -27,17 +28,21 @@ type checkFlags struct {
 	thread  string
 }
 
+// defaultHost is the host of key pages that everybody believes who has set nothing else.
+const defaultHost = "api.stackshift.cloud"
+
 func (a *app) checkCommand() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use: "check RECORD…", Short: "Check agreement records", Args: cobra.MinimumNArgs(1),
 		Long: "Check agreement records, as docs/records.md says: no account, no daemon and no configuration is needed.\n" +
+			"One that is named with --config is asked for [trust] and [dns], as in a closed network.\n" +
 			"Exit code 0: all check out; 1: one does not; 2: one could not be checked for now.",
 		RunE: func(cmd *cobra.Command, files []string) error { return a.check(cmd, files, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.keys, "keys", "", "read key pages from `DIR`, each in a file PARTY.json, instead of fetching them")
-	flags.StringArrayVar(&f.hosts, "trusted-host", []string{"api.stackshift.cloud"}, "believe the key pages of `HOST`; may be repeated")
+	flags.StringArrayVar(&f.hosts, "trusted-host", nil, "believe the key pages of `HOST` (default: "+defaultHost+"); may be repeated")
 	flags.StringArrayVar(&f.vouches, "vouch", nil, "take it that a domain vouches for a party, `DOMAIN=PARTY`, instead of asking DNS; may be repeated")
 	flags.StringVar(&f.thread, "thread", "", "hold the chain of one record against the mails of its thread, the .eml files in `DIR`")
 	return cmd
@@ -48,7 +53,7 @@ func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
 	if f.thread != "" && len(files) > 1 {
 		return usage("--thread is for one record, %d are named", len(files))
 	}
-	keys, err := f.source()
+	keys, err := a.source(f)
 	if err != nil {
 		return err
 	}
@@ -81,9 +86,14 @@ func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
 	return errors.Join(append(failed, unmade...)...)
 }
 
-// source is where the flags say that key pages and vouches are. With either of the two given nothing is asked in DNS.
-func (f checkFlags) source() (record.KeySource, error) {
-	s := record.KeySource{Trust: party.Trust{Hosts: f.hosts}, Pages: party.NewFetcher(time.Now, party.Options{})}
+// source is where the flags say that key pages and vouches are. With --keys nobody is asked anything; with a vouch given
+// nothing is asked in DNS.
+func (a *app) source(f checkFlags) (record.KeySource, error) {
+	cfg, err := a.believed(f)
+	if err != nil {
+		return record.KeySource{}, err
+	}
+	s := record.KeySource{Trust: party.Trust{Hosts: cfg.Trust.Hosts}}
 	vouches, err := f.vouched()
 	if err != nil {
 		return s, err
@@ -93,16 +103,34 @@ func (f checkFlags) source() (record.KeySource, error) {
 		if err != nil {
 			return s, usage("--keys: %w", err)
 		}
-		s.Pages = record.Folder{Root: root}
-	}
-	if f.keys != "" || len(vouches) > 0 {
-		s.TXT = vouches
+		s.Pages, s.TXT = record.Folder{Root: root}, vouches
 		return s, nil
 	}
-	if s.TXT, err = dkim.NewDNS(nil, dnsTimeout); err != nil {
+	world, err := daemon.NewWorld(cfg, os.Stderr)
+	if err != nil {
 		return s, usage("%w", err)
 	}
+	s.Pages, s.TXT = world.Pages, world.TXT
+	if len(vouches) > 0 {
+		s.TXT = vouches
+	}
 	return s, nil
+}
+
+// believed is what is believed of whom. Of configurations only one that is named counts: a record is not to be judged by
+// what lies in the folder.
+func (a *app) believed(f checkFlags) (*config.Config, error) {
+	cfg := &config.Config{DNS: config.DNS{Timeout: dnsTimeout}, Trust: config.Trust{Hosts: []string{defaultHost}}}
+	if a.configPath != "" {
+		var err error
+		if cfg, err = a.load(); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.hosts) > 0 {
+		cfg.Trust.Hosts = f.hosts
+	}
+	return cfg, nil
 }
 
 // dnsTimeout is for one question to one server.
