@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install.sh [mail|net|container|unit]... : one apt-get call, no man-db trigger, no fsync; default: mail
+# install.sh [mail|net|container|unit|page|node]... : one apt-get call, no man-db trigger, no fsync; default: mail
 set -euo pipefail
-declare -A S=([mail]="dovecot-imapd dovecot-lmtpd postfix rspamd openssl iproute2" [net]="iptables" [container]="podman buildah runc" [unit]="systemd")
+declare -A S=([mail]="dovecot-imapd dovecot-lmtpd postfix rspamd openssl iproute2" [net]="iptables" [container]="podman buildah runc" [unit]="systemd" [page]="chromium openssl" [node]="nodejs")
 [ $# -gt 0 ] || set -- mail
 p=(); for k; do p+=(${S[$k]}); done
 missing=(); for x in "${p[@]}"; do dpkg -s "$x" >/dev/null 2>&1 || missing+=("$x"); done
