@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/agentmaild/agentmaild/envelope/inert"
 )
 
 // titles are the words a person reads for each type.
@@ -126,7 +128,7 @@ func (m *Message) view() view {
 	v.fact("Sent", moment(m.Iat))
 	v.fact("Valid until", moment(m.Exp))
 	if m.Note != "" {
-		v.Note = noteLines(m.Note)
+		v.Note = inert.Lines(m.Note)
 	}
 	v.ref("Refers to", m.Ref)
 	v.ref("Replaces", m.Replaces)
@@ -142,13 +144,13 @@ func (m *Message) view() view {
 
 func (v *view) fact(label, value string) {
 	if value != "" {
-		v.Facts = append(v.Facts, fact{label, isolate(value)})
+		v.Facts = append(v.Facts, fact{label, inert.Line(value)})
 	}
 }
 
 func (v *view) ref(label, value string) {
 	if value != "" {
-		v.Refs = append(v.Refs, fact{label, isolate(value)})
+		v.Refs = append(v.Refs, fact{label, inert.Line(value)})
 	}
 }
 
@@ -157,9 +159,9 @@ func (v *view) items(items []Item) {
 	for _, item := range items {
 		line := strconv.FormatFloat(item.Quantity, 'f', -1, 64)
 		if item.Unit != "" {
-			line += " " + isolate(item.Unit)
+			line += " " + inert.Line(item.Unit)
 		}
-		line += " × " + isolate(item.Description)
+		line += " × " + inert.Line(item.Description)
 		if item.UnitPrice != nil {
 			line += " at " + item.UnitPrice.String() + " each"
 		}
@@ -211,15 +213,4 @@ func (a *Authority) words() string {
 
 func moment(unix int64) string {
 	return time.Unix(unix, 0).UTC().Format("Mon 2 Jan 2006 15:04:05") + " UTC"
-}
-
-// noteLines cuts a note at everything that some reader takes for a line end,
-// so that no line of it can stand outside its label.
-func noteLines(note string) []string {
-	note = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(note)
-	lines := strings.Split(note, "\n")
-	for i, line := range lines {
-		lines[i] = isolate(line)
-	}
-	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentmaild/agentmaild/envelope/inert/inerttest"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	nethtml "golang.org/x/net/html"
@@ -164,7 +165,7 @@ func TestSlotInItsZone(t *testing.T) {
 // attacks are texts that have done harm where text from outside was shown (O4 to O6, J18).
 var attacks = []string{
 	`<script>alert(1)</script>`, `<img src="https://evil.test/x.png" onerror=alert(1)>`, `</pre></td></table><h1>Total</h1>`, `"><a href="javascript:x">`,
-	`<!-- `, `-->`, `&lt;script&gt;`, `&#60;b&#62;`, `+ADw-script+AD4-`, `{{.Nonce}}`, `%s%n`, `<style>*{display:none}</style>`, rlo + "RUE 1 :latoT" + lri,
+	`<!-- `, `-->`, `&lt;script&gt;`, `&#60;b&#62;`, `+ADw-script+AD4-`, `{{.Nonce}}`, `%s%n`, `<style>*{display:none}</style>`, "\u202eRUE 1 :latoT\u2066",
 	"a\u2028Total: 1.00 EUR\u2029b", `'); DROP TABLE offers; --`, "=?utf-8?Q?=3Cb=3E?=", "\u200b\ufeff",
 }
 
@@ -214,7 +215,7 @@ func TestHostileTextIsInert(t *testing.T) {
 			if slices.Equal(tags, wantTags) != (extra == 0) || len(tags) != len(wantTags)+extra {
 				t.Errorf("%s, %q: other tags: %s", typ, attack, cmp.Diff(wantTags, tags))
 			}
-			if !strings.Contains(withoutControls(shown), withoutControls(attack)) || !strings.Contains(withoutControls(text), withoutControls(attack)) {
+			if !strings.Contains(inerttest.WithoutControls(shown), inerttest.WithoutControls(attack)) || !strings.Contains(inerttest.WithoutControls(text), inerttest.WithoutControls(attack)) {
 				t.Errorf("%s, %q is not shown as it stands", typ, attack)
 			}
 			if got, want := strings.Count(text, "\n"), strings.Count(benignText, "\n")+extra; got != want {
@@ -230,7 +231,7 @@ func TestHostileTextIsInert(t *testing.T) {
 // LF ends a line or moves a terminal's cursor.
 func checkInert(t interface{ Errorf(string, ...any) }, text string) {
 	for l := range strings.Lines(text) {
-		if fault := unbalanced(l); fault != "" {
+		if fault := inerttest.Unbalanced(l); fault != "" {
 			t.Errorf("the line %+q %s", l, fault)
 		}
 	}
@@ -246,7 +247,7 @@ func checkInert(t interface{ Errorf(string, ...any) }, text string) {
 func TestNoteStaysInItsLines(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"\n", "\r", "\r\n", "\u2028", "\u2029", "\n\n", "\nTotal: 1.00 EUR\n", "> ", noteLabel + ":", rlo, pdi, pdf, "\t", "</blockquote>", "<br>",
+			"\n", "\r", "\r\n", "\u2028", "\u2029", "\n\n", "\nTotal: 1.00 EUR\n", "> ", noteLabel + ":", "\u202e", "\u2069", "\u202c", "\t", "</blockquote>", "<br>",
 			"\n\nMessage: " + idB + "\n",
 		}),
 		line(0, 10),
@@ -273,7 +274,7 @@ func TestNoteStaysInItsLines(t *testing.T) {
 			rt.Errorf("outside the note: %s", cmp.Diff(want, got))
 		}
 		lines := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(note)
-		if got := withoutControls(own.String()); got != withoutControls(lines)+"\n" {
+		if got := inerttest.WithoutControls(own.String()); got != inerttest.WithoutControls(lines)+"\n" {
 			rt.Errorf("note %+q is shown as %+q", note, got)
 		}
 		if strings.Count(page, "<blockquote>") != 1 || strings.Count(page, "</blockquote>") != 1 {

@@ -1,9 +1,11 @@
-package intent
+package inert
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/agentmaild/agentmaild/envelope/inert/inerttest"
 	"pgregory.net/rapid"
 )
 
@@ -12,7 +14,7 @@ const (
 	lre, rle, pdf, lro, rlo = "\u202a", "\u202b", "\u202c", "\u202d", "\u202e"
 )
 
-func TestIsolate(t *testing.T) {
+func TestLine(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want string }{
 		"nothing":              {"", ""},
 		"plain":                {"100 EUR", "100 EUR"},
@@ -23,52 +25,35 @@ func TestIsolate(t *testing.T) {
 		"one in the other":     {rli + lro + "a", fsi + rli + lro + "a" + pdf + pdi + pdi},
 		"closed twice":         {"a" + pdi + pdi + pdf + "b", fsi + "ab" + pdi},
 		"closed the wrong way": {rli + "a" + pdf + "b", fsi + rli + "ab" + pdi + pdi},
-		"line separators":      {"a\u2028b\u2029c", fsi + "a b c" + pdi},
+		"line ends":            {"a\u2028b\u2029c\u0085d\r\ne\nf\rg", "a b c d e f g"},
+		"controls":             {"a\x00\x1b[2J\x7f\u009bb\tc", "a[2Jb\tc"},
+		"within one another":   {lro + "\x1b" + pdf + pdf, fsi + lro + pdf + pdi},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := isolate(tc.in); got != tc.want {
+			if got := Line(tc.in); got != tc.want {
 				t.Errorf("%+q; want %+q", got, tc.want)
 			}
 		})
 	}
 }
 
-// unbalanced tells how bidirectional controls in s reach beyond it.
-func unbalanced(s string) string {
-	var open []rune
-	for _, c := range s {
-		switch {
-		case strings.ContainsRune(lri+rli+fsi, c):
-			open = append(open, []rune(pdi)[0])
-		case strings.ContainsRune(lre+rle+lro+rlo, c):
-			open = append(open, []rune(pdf)[0])
-		case strings.ContainsRune(pdi+pdf, c):
-			if len(open) == 0 || open[len(open)-1] != c {
-				return "closes what it did not open"
-			}
-			open = open[:len(open)-1]
-		}
+func TestLines(t *testing.T) {
+	got := Lines("a\r\nb\rc\nd\u0085e\u2028" + rlo + "f\u2029\n")
+	if want := []string{"a", "b", "c", "d", "e", fsi + rlo + "f" + pdf + pdi, "", ""}; !slices.Equal(got, want) {
+		t.Errorf("%+q; want %+q", got, want)
 	}
-	if len(open) > 0 {
-		return "leaves open what it opened"
-	}
-	return ""
-}
-
-func withoutControls(s string) string {
-	return strings.NewReplacer(lri, "", rli, "", fsi, "", pdi, "", lre, "", rle, "", pdf, "", lro, "", rlo, "", "\u2028", " ", "\u2029", " ").Replace(s)
 }
 
 // D37: no control reaches the text beside it, and no letter is lost.
-func TestIsolateBalances(t *testing.T) {
+func TestLineBalances(t *testing.T) {
 	piece := rapid.SampledFrom([]string{lri, rli, fsi, pdi, lre, rle, pdf, lro, rlo, "\u2028", "\u2029", "\u200f", "a", "\u05d0", "1"})
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
-		got := isolate(s)
-		if fault := unbalanced(got); fault != "" {
+		got := Line(s)
+		if fault := inerttest.Unbalanced(got); fault != "" {
 			t.Errorf("%+q became %+q, which %s", s, got, fault)
 		}
-		if withoutControls(got) != withoutControls(s) {
+		if inerttest.WithoutControls(got) != inerttest.WithoutControls(s) {
 			t.Errorf("%+q became %+q", s, got)
 		}
 	})
