@@ -33,14 +33,11 @@ const fieldSelf = "self"
 
 // framedField is where the text stands that is framed, and the text: the first
 // string of the ladder. Unlike what is measured, it may come after something
-// that is no string, since a reader would find it there. Without one, or where
-// the body is sealed, the place is empty.
+// that is no string, since a reader would find it there. Without one the place
+// is empty, as in a sealed body, which has none of the members (D105).
 func framedField(body jsontext.Value) (field, text string) {
 	if s, ok := asString(body); ok {
 		return fieldSelf, s
-	}
-	if IsSealed(body) {
-		return "", ""
 	}
 	for i, member := range members(body) {
 		if s, ok := asString(member); ok {

@@ -185,6 +185,25 @@ func TestParseAccepts(t *testing.T) {
 	}
 }
 
+// A null is read as if it were not there (E5), wherever a JSON value is kept.
+func TestParseNulls(t *testing.T) {
+	m := validRespond()
+	set(m, "budget", null)
+	set(m, "payload/output", null)
+	set(m, "artifacts", []any{object{"parts": []any{object{"data": null}}}})
+	set(m, "error", object{"code": "X", "details": null})
+	e, err := Parse(sign(t, sender(t), m))
+	if err != nil || e.Budget != nil || e.Respond.Output != nil || e.Respond.Artifacts[0].Parts[0].Data != nil || e.Respond.Error.Details != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+	m = valid()
+	set(m, "payload/input", null)
+	set(m, "payload/config", null)
+	if e, err = Parse(sign(t, sender(t), m)); err != nil || e.Request.Input != nil || e.Request.Config != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 // Each case is the baseline with one thing wrong, signed as it stands.
 func TestParseRefuses(t *testing.T) {
 	i := sender(t)

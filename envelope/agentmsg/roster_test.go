@@ -3,6 +3,7 @@ package agentmsg
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -164,12 +165,24 @@ func TestParseRosterRefuses(t *testing.T) {
 			t.Errorf("%s = %v: %v", tc.path, tc.value, err)
 		}
 	}
+	many := make([]any, maxEntries+1)
+	for n := range many {
+		many[n] = object{"subject": idOf(t, binary.BigEndian.AppendUint32(make([]byte, 28), uint32(n))), "stance": "hold"}
+	}
+	m := withoutSig(t, signed)
+	m["entries"] = many
+	if r, err := ParseRoster(signRoster(t, sender(t), m), owner); codeOf(err) != CodeJSON || r != nil {
+		t.Errorf("10001 entries: %v", err)
+	}
+	m["entries"] = many[1:]
+	if r, err := ParseRoster(signRoster(t, sender(t), m), owner); err != nil || len(r.Entries) != maxEntries {
+		t.Errorf("10000 entries: %v", err)
+	}
 	for name, data := range map[string]string{
 		"nothing":       "",
 		"a list":        "[]",
 		"twice":         strings.Replace(string(signed), `"admission"`, `"admission":"v1","admission"`, 1),
 		"too long":      string(signed) + strings.Repeat(" ", maxRoster),
-		"too many":      `{"admission":"v1","owner_key":"` + owner + `","updated_at":"2026-07-26T12:00:00Z","sig":"","entries":[{}` + strings.Repeat(",{}", maxEntries) + `]}`,
 		"without a sig": strings.Replace(string(signed), `"sig"`, `"gis"`, 1),
 	} {
 		if r, err := ParseRoster([]byte(data), owner); codeOf(err) != CodeJSON || r != nil {
