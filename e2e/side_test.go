@@ -117,6 +117,7 @@ servers = ["127.0.0.1:11053"]
 hosts = ["localhost"]
 allow_private = true
 ca_file = "%[1]s/tls/ca.pem"
+[public]
 `
 
 const inboxConfig = `[[inbox]]

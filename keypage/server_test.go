@@ -176,7 +176,7 @@ func TestHeaders(t *testing.T) {
 // handshake speaks TLS with a server, up to the version given, and returns the error or the protocols agreed on.
 func handshake(t *testing.T, address string, roots *x509.CertPool, version uint16) (tls.ConnectionState, error) {
 	t.Helper()
-	conn := tls.Client(dial(t, address), &tls.Config{ServerName: keyHost, RootCAs: roots, MaxVersion: version, NextProtos: []string{"h2", "http/1.1"}})
+	conn := tls.Client(dial(t, address), &tls.Config{ServerName: keyHost, RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: version, NextProtos: []string{"h2", "http/1.1"}})
 	defer conn.Close()
 	err := conn.HandshakeContext(t.Context())
 	return conn.ConnectionState(), err

@@ -21,7 +21,7 @@ import (
 func main() {
 	dnsAddr := flag.String("dns", "127.0.0.1:11053", "address of the DNS server, UDP and TCP")
 	zone := flag.String("zone", "zone.txt", "zone file, RFC 1035 §5")
-	httpsAddr := flag.String("https", "127.0.0.1:443", "address of the HTTPS server")
+	httpsAddr := flag.String("https", "127.0.0.1:443", "address of the HTTPS server; empty: none")
 	pages := flag.String("pages", "pages", "folder of the key pages")
 	cert := flag.String("cert", "cert.pem", "certificate")
 	key := flag.String("key", "key.pem", "its key")
@@ -39,8 +39,10 @@ func main() {
 		})}
 		go func() { log.Fatal(server.ListenAndServe()) }()
 	}
-	files := http.FileServer(http.Dir(*pages))
-	go func() { log.Fatal(http.ListenAndServeTLS(*httpsAddr, *cert, *key, files)) }()
+	if *httpsAddr != "" {
+		files := http.FileServer(http.Dir(*pages))
+		go func() { log.Fatal(http.ListenAndServeTLS(*httpsAddr, *cert, *key, files)) }()
+	}
 	go func() { log.Fatal(servePolicy(*policy, *access)) }()
 	fmt.Println("ready")
 	stop := make(chan os.Signal, 1)
