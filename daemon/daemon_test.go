@@ -281,7 +281,10 @@ func TestGroup(t *testing.T) {
 	g.start("quick", func() error { return nil })
 	g.start("slow watcher", func() error { <-hold; return nil })
 	g.start("slow handler", func() error { <-hold; return nil })
-	for len(g.names()) > 2 {
+	ending := make(chan struct{})
+	g.start("slow handler", func() error { <-ending; return nil }) // of the inbox as it was before a reload
+	close(ending)
+	for g.count() > 2 {
 		runtime.Gosched()
 	}
 	if left := strings.Join(g.wait(time.Millisecond), ", "); left != "slow handler, slow watcher" {
@@ -331,4 +334,15 @@ func TestNewWorld(t *testing.T) {
 			t.Errorf("%s: NewWorld returned %v", file, err)
 		}
 	}
+}
+
+// count is how many run.
+func (g *group) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	for _, each := range g.running {
+		n += each
+	}
+	return n
 }

@@ -7,23 +7,26 @@ import (
 	"time"
 )
 
-// group knows by name which goroutines run.
+// group knows by name which goroutines run. A reload starts one while another
+// of its name is about to end.
 type group struct {
 	mu      sync.Mutex
-	running map[string]bool
+	running map[string]int
 	all     sync.WaitGroup
 }
 
-func newGroup() *group { return &group{running: map[string]bool{}} }
+func newGroup() *group { return &group{running: map[string]int{}} }
 
 func (g *group) start(name string, run func() error) {
 	g.mu.Lock()
-	g.running[name] = true
+	g.running[name]++
 	g.mu.Unlock()
 	g.all.Go(func() {
 		_ = run() // each logs its own troubles; it ends because ctx did
 		g.mu.Lock()
-		delete(g.running, name)
+		if g.running[name]--; g.running[name] == 0 {
+			delete(g.running, name)
+		}
 		g.mu.Unlock()
 	})
 }
