@@ -13,7 +13,7 @@ import (
 
 // Limits on what is read (security rules 1 and 8), in bytes or as counts.
 const (
-	MaxMail       = 25 << 20
+	MaxMail       = 32 << 20 // so that a file of 20 MiB goes into one (D116)
 	MaxHeader     = 256 << 10
 	MaxPartHeader = 64 << 10
 	MaxParts      = 100 // parts below the root

@@ -604,7 +604,7 @@ func TestPositionIsKeptWithTheMail(t *testing.T) {
 		t.Fatalf("a new inbox: %s, %v", pos, err)
 	}
 	_, raw := s.do(s.buyer, askAction())
-	if _, err := s.seller.Deliver(t.Context(), []Mail{{Raw: raw, Arrival: s.now}, {Problem: "larger than 25 MiB", Arrival: s.now}}, []byte(`{"uid":2}`)); err != nil {
+	if _, err := s.seller.Deliver(t.Context(), []Mail{{Raw: raw, Arrival: s.now}, {Problem: "larger than 32 MiB", Arrival: s.now}}, []byte(`{"uid":2}`)); err != nil {
 		t.Fatal(err)
 	}
 	s.restart()

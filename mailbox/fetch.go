@@ -3,10 +3,12 @@ package mailbox
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
 )
 
 // listed is what is known of a mail before it is fetched.
@@ -64,7 +66,7 @@ func (s *session) listSet(ctx context.Context, set imap.UIDSet, above uint32) (m
 
 // Why a mail is stepped over for good, in words for the owner.
 const (
-	problemSize   = "larger than 25 MiB"
+	problemSize   = "larger than 32 MiB"
 	problemDate   = "the server gives no arrival date"
 	problemNone   = "the server lists it but does not send it"
 	problemTwo    = "the server sent more than one body"
@@ -106,18 +108,36 @@ func (s *session) bodies(ctx context.Context, uid uint32) ([][]byte, error) {
 		})
 		defer cmd.Close()
 		for msg := cmd.Next(); msg != nil; msg = cmd.Next() {
-			data, err := msg.Collect()
-			if err != nil {
-				return err
-			}
-			for _, section := range data.BodySection {
-				bodies = append(bodies, section.Bytes)
+			for item := msg.Next(); item != nil; item = msg.Next() {
+				section, ok := item.(imapclient.FetchItemDataBodySection)
+				if !ok {
+					continue
+				}
+				body, err := readBody(section.Literal)
+				if err != nil {
+					return err
+				}
+				bodies = append(bodies, body)
 			}
 		}
 		// A literal cut off comes back as a whole one; only this tells.
 		return cmd.Close()
 	})
 	return bodies, err
+}
+
+// readBody reads a literal, whose size the guard has seen, into as much memory
+// as it takes: a mail is the greatest thing that is held. NIL is empty.
+func readBody(literal imap.LiteralReader) ([]byte, error) {
+	if literal == nil {
+		return nil, nil
+	}
+	if literal.Size() > MaxMail {
+		return nil, errBeyondBudget
+	}
+	body := make([]byte, literal.Size())
+	_, err := io.ReadFull(literal, body)
+	return body, err
 }
 
 // missing tells a mail that was deleted meanwhile from one that the server

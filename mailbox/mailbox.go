@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// MaxMail is the size in bytes of the largest mail fetched or sent, 25 MiB.
-const MaxMail = 25 << 20
+// MaxMail is the size in bytes of the largest mail fetched or sent, 32 MiB.
+const MaxMail = 32 << 20
 
 // Position is how far a folder has been seen. The zero value means never.
 type Position struct {

@@ -273,8 +273,8 @@ func TestMailNotFetched(t *testing.T) {
 			c.answer(tag, "BODY", args)
 		}, "BODY", []string{"second\r\n"}},
 		"too large": {func(c *fakeConn, tag, args string) {
-			c.say("* 1 FETCH (UID 2 RFC822.SIZE 26214401 INTERNALDATE \" 4-Mar-2026 12:00:00 +0000\")\r\n%s OK\r\n", tag)
-		}, "LIST", []string{"[larger than 25 MiB]"}},
+			c.say("* 1 FETCH (UID 2 RFC822.SIZE 33554433 INTERNALDATE \" 4-Mar-2026 12:00:00 +0000\")\r\n%s OK\r\n", tag)
+		}, "LIST", []string{"[larger than 32 MiB]"}},
 		"no date": {func(c *fakeConn, tag, args string) {
 			c.say("* 1 FETCH (UID 2)\r\n%s OK\r\n", tag)
 		}, "LIST", []string{"[the server gives no arrival date]"}},
