@@ -28,6 +28,14 @@ func measure(body jsontext.Value) int {
 	return units(string(value))
 }
 
+// Text is the sender's text: the body itself, if it is a string, or the first
+// of text, message and prompt that is one. It is empty where there is none or
+// the body is sealed.
+func (e *Envelope) Text() string {
+	_, text := framedField(e.Body())
+	return text
+}
+
 // fieldSelf is the place of a text that is the whole body.
 const fieldSelf = "self"
 
