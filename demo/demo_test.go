@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	checkjs "github.com/agentmaild/agentmaild/check-js"
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/record"
@@ -65,7 +66,7 @@ func checkReceipts(t *testing.T, dir string, receipts []Receipt) {
 		t.Fatalf("receipts: %+v", receipts)
 	}
 	second := record.TwoSigned
-	if _, err := findNode(t.Context()); err != nil {
+	if _, err := checkjs.Node(t.Context()); err != nil {
 		t.Log("the second checker is not looked at: ", err)
 		second = ""
 	}

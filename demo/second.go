@@ -3,13 +3,10 @@ package demo
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	checkjs "github.com/agentmaild/agentmaild/check-js"
 	"github.com/agentmaild/agentmaild/record"
@@ -17,10 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-const (
-	checkerDir = "check-js" // in the demo's folder
-	leastNode  = 20         // check-js/package.json, engines
-)
+// checkerDir is in the demo's folder.
+const checkerDir = "check-js"
 
 // writeSecond writes the second checker into the demo's own folder. One that
 // lay in the working directory could be anybody's.
@@ -55,7 +50,7 @@ func (p *play) checkAgain() error {
 func (p *play) second() ([]record.Report, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	node, err := findNode(ctx)
+	node, err := checkjs.Node(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,22 +69,4 @@ func (p *play) second() ([]record.Report, error) {
 		}
 	}
 	return reports, nil
-}
-
-// findNode finds a node that is new enough.
-func findNode(ctx context.Context) (string, error) {
-	node, err := exec.LookPath("node") // never one of the working directory
-	if err != nil {
-		return "", errors.New("node is not on this machine")
-	}
-	out, err := exec.CommandContext(ctx, node, "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("node --version failed: %w", err)
-	}
-	version := strings.TrimSpace(string(out))
-	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	if n, err := strconv.Atoi(major); err != nil || n < leastNode {
-		return "", fmt.Errorf("node here is %q, and version %d or later is needed", version, leastNode)
-	}
-	return node, nil
 }
