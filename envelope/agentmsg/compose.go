@@ -69,31 +69,31 @@ func (e *Envelope) wire() (*wire, error) {
 		TaskID: optional(e.TaskID), InReplyTo: optional(e.InReplyTo), ContextID: optional(e.ContextID),
 		Budget: present(e.Budget), Meta: e.Meta,
 	}
-	var payload any
-	if r := e.Request; r != nil {
-		payload = requestPayload{Offering: optional(r.Offering), Input: present(r.Input), Config: present(r.Config), Files: r.Files}
-	} else {
-		payload = respondPayload{Status: e.Respond.Status, Output: present(e.Respond.Output)}
-		w.Artifacts, w.Error = e.Respond.Artifacts, e.Respond.Error
-	}
 	var err error
-	w.Payload, err = json.Marshal(payload)
+	if r := e.Request; r != nil {
+		w.Payload.Input, w.Payload.Config = present(r.Input), present(r.Config)
+		if w.Payload.Offering, err = json.Marshal(r.Offering); err == nil && r.Files != nil {
+			w.Payload.Files, err = json.Marshal(r.Files)
+		}
+		return w, err
+	}
+	w.Payload.Output, w.Artifacts, w.Error = present(e.Respond.Output), e.Respond.Artifacts, e.Respond.Error
+	w.Payload.Status, err = json.Marshal(e.Respond.Status)
 	return w, err
 }
 
 // signObject writes an object in canonical form with its signature, which is
 // put into the member sig of it.
-func (i Identity) signObject(object any, sig **string, tag string, encoding *base64.Encoding) ([]byte, error) {
-	*sig = nil
+func (i Identity) signObject(object any, sig *signature, tag string, encoding *base64.Encoding) ([]byte, error) {
 	unsigned, err := canonical(object)
 	if err != nil {
 		return nil, err
 	}
-	signature, err := i.sign(tag, unsigned)
+	raw, err := i.sign(tag, unsigned)
 	if err != nil {
 		return nil, err
 	}
-	*sig = optional(encoding.EncodeToString(signature))
+	sig.text = optional(encoding.EncodeToString(raw))
 	return canonical(object)
 }
 

@@ -51,10 +51,11 @@ func (i Identity) sign(tag string, canonical []byte) ([]byte, error) {
 	return ed25519.Sign(i.key(), append([]byte(tag), canonical...)), nil
 }
 
-// signed tells whether id signed canonical JSON under a domain tag. Without
-// the tag what an agent signed elsewhere could be passed off as a message. A
-// signature whose S is not below the group order is refused (RFC 8032 §5.1.7).
-func signed(id, tag string, canonical, signature []byte) bool {
+// signed tells whether id signed a message, which begins with a domain tag:
+// without one what an agent signed elsewhere could be passed off as a message.
+// A signature whose S is not below the group order is refused (RFC 8032
+// §5.1.7).
+func signed(id string, message, signature []byte) bool {
 	key, err := publicKey(id)
-	return err == nil && ed25519.Verify(key, append([]byte(tag), canonical...), signature)
+	return err == nil && ed25519.Verify(key, message, signature)
 }

@@ -1,10 +1,10 @@
 package agentmsg
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"errors"
+	"slices"
 
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/go-json-experiment/json"
@@ -24,7 +24,7 @@ func Parse(data []byte) (*Envelope, error) {
 		return nil, &Refusal{Code: CodeJSON, Reason: "not strict JSON", cause: err}
 	}
 	var w wire
-	if err := decode(canonical, &w); err != nil {
+	if err := decode("envelope", canonical, &w); err != nil {
 		return nil, err
 	}
 	if fault := w.fault(); fault != "" {
@@ -34,7 +34,7 @@ func Parse(data []byte) (*Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(w.From, tagEnvelope, base64.RawURLEncoding, canonical, *w.Sig); err != nil {
+	if err := verify(w.From, tagEnvelope, base64.RawURLEncoding, canonical, w.Sig); err != nil {
 		return nil, err
 	}
 	if e.Request == nil && e.Respond == nil { // events, streams and rooms do not travel by email
@@ -65,38 +65,43 @@ func (w *wire) envelope() (*Envelope, error) {
 }
 
 func (w *wire) request() (*Request, error) {
-	var p requestPayload
-	if err := w.payload(&p); err != nil {
+	var offering, skill *string
+	r := &Request{Input: present(w.Payload.Input), Config: present(w.Payload.Config)}
+	if err := cmp.Or(
+		decode("payload/offering", w.Payload.Offering, &offering),
+		decode("payload/skill", w.Payload.Skill, &skill),
+		decode("payload/files", w.Payload.Files, &r.Files),
+	); err != nil {
 		return nil, err
 	}
-	offering := cmp.Or(p.Offering, p.Skill)
+	name := cmp.Or(offering, skill)
 	switch {
-	case offering == nil || !isName(*offering):
+	case name == nil || !isName(*name):
 		return nil, &Refusal{Code: CodeJSON, Reason: "payload.offering is missing, empty, longer than 256 bytes or has control characters"}
-	case p.Skill != nil && *p.Skill != *offering: // two readers would do two different things
+	case skill != nil && *skill != *name: // two readers would do two different things
 		return nil, &Refusal{Code: CodeJSON, Reason: "payload.offering and payload.skill differ"}
-	case len(p.Files) > maxList:
+	case len(r.Files) > maxList:
 		return nil, &Refusal{Code: CodeJSON, Reason: "more than 100 files"}
 	}
-	return &Request{Offering: *offering, Input: present(p.Input), Config: present(p.Config), Files: p.Files}, nil
+	r.Offering = *name
+	return r, nil
 }
 
 func (w *wire) respond() (*Respond, error) {
-	var p respondPayload
-	if err := w.payload(&p); err != nil {
+	r := &Respond{Output: present(w.Payload.Output), Artifacts: w.Artifacts, Error: w.Error}
+	if err := decode("payload/status", w.Payload.Status, &r.Status); err != nil {
 		return nil, err
 	}
 	switch {
 	case w.InReplyTo == nil:
 		return nil, &Refusal{Code: CodeJSON, Reason: "in_reply_to is missing"}
-	case !p.Status.known():
+	case !r.Status.known():
 		return nil, &Refusal{Code: CodeJSON, Reason: "payload.status is none of the states"}
-	case w.TaskID == nil && !p.Status.Final() && p.Status != StatusAccepted: // nothing that could go on (§7)
+	case w.TaskID == nil && !r.Status.Final() && r.Status != StatusAccepted: // nothing that could go on (§7)
 		return nil, &Refusal{Code: CodeJSON, Reason: "payload.status is of a task, and there is no task_id"}
 	case w.Error != nil && !isName(string(w.Error.Code)):
 		return nil, &Refusal{Code: CodeJSON, Reason: "error.code is missing, empty, longer than 256 bytes or has control characters"}
 	}
-	r := &Respond{Status: p.Status, Output: present(p.Output), Artifacts: w.Artifacts, Error: w.Error}
 	return r, r.checkArtifacts()
 }
 
@@ -118,35 +123,31 @@ func (r *Respond) checkArtifacts() error {
 	return nil
 }
 
-func (w *wire) payload(into any) error {
-	if present(w.Payload) == nil {
-		return &Refusal{Code: CodeJSON, Reason: "payload is missing"}
+// decode reads a value in canonical form that stands at a place, or nil where
+// the value is absent. A member of the wrong kind is named; it can only be one
+// of those that are known here.
+func decode(place string, value jsontext.Value, into any) error {
+	if value == nil {
+		return nil
 	}
-	return decode(w.Payload, into)
-}
-
-// decode reads canonical JSON into a struct. A member of the wrong kind is
-// named; it can only be one of those that the struct has.
-func decode(canonical []byte, into any) error {
-	err := json.Unmarshal(canonical, into)
+	err := json.Unmarshal(value, into)
 	if err == nil {
 		return nil
 	}
-	reason := "not an object"
-	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONPointer != "" {
-		reason = string(wrong.JSONPointer) + " is of the wrong kind"
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		place += string(wrong.JSONPointer)
 	}
-	return &Refusal{Code: CodeJSON, Reason: reason, cause: err}
+	return &Refusal{Code: CodeJSON, Reason: place + " is of the wrong kind", cause: err}
 }
 
 // verify checks sig, in its one spelling, by the key of from: over a domain tag
 // and the canonical object without sig (§4.5, §5.3).
-func verify(from, tag string, encoding *base64.Encoding, canonical []byte, sig string) error {
-	signature, err := decode64(encoding, sig)
+func verify(from, tag string, encoding *base64.Encoding, canonical []byte, sig signature) error {
+	raw, err := decode64(encoding, *sig.text)
 	if err != nil {
 		return &Refusal{Code: CodeSignature, Reason: "sig is not canonical base64", cause: err}
 	}
-	if !signed(from, tag, without(canonical, "sig"), signature) {
+	if !signed(from, slices.Concat([]byte(tag), canonical[:sig.start], canonical[sig.end:]), raw) {
 		return &Refusal{Code: CodeSignature, Reason: "not signed by its agent over these values"}
 	}
 	return nil
@@ -165,29 +166,4 @@ func decode64(encoding *base64.Encoding, text string) ([]byte, error) {
 		return nil, errSpelling
 	}
 	return data, nil
-}
-
-// without cuts a member that is not the first out of an object in canonical
-// form; what is left is in canonical form. An object that has no such member is
-// returned as it is.
-func without(object []byte, name string) []byte {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object)) // reads a Buffer in place
-	if _, err := dec.ReadToken(); err != nil {
-		return object
-	}
-	for dec.PeekKind() == jsontext.KindString {
-		start := dec.InputOffset() // of the comma
-		member, err := dec.ReadToken()
-		if err != nil {
-			break
-		}
-		found := member.String() == name // the token is gone with the next one
-		if err := dec.SkipValue(); err != nil {
-			break
-		}
-		if found {
-			return append(bytes.Clone(object[:start]), object[dec.InputOffset():]...)
-		}
-	}
-	return object
 }

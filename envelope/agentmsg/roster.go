@@ -73,7 +73,7 @@ type wireRoster struct {
 	Limits    wireLimits      `json:"limits,omitzero"`
 	Entries   []wireEntry     `json:"entries"`
 	Updated   string          `json:"updated_at"`
-	Sig       *string         `json:"sig,omitzero"`
+	Sig       signature       `json:"sig,omitzero"`
 	Other     jsontext.Value  `json:",embed"`
 }
 
@@ -104,13 +104,13 @@ func ParseRoster(data []byte, owner string) (*Roster, error) {
 		return nil, &Refusal{Code: CodeJSON, Reason: "not strict JSON", cause: err}
 	}
 	var w wireRoster
-	if err := decode(canonical, &w); err != nil {
+	if err := decode("roster", canonical, &w); err != nil {
 		return nil, err
 	}
 	if fault := w.fault(); fault != "" {
 		return nil, &Refusal{Code: CodeJSON, Reason: fault}
 	}
-	if err := verify(w.Owner, tagRoster, base64.StdEncoding, canonical, *w.Sig); err != nil {
+	if err := verify(w.Owner, tagRoster, base64.StdEncoding, canonical, w.Sig); err != nil {
 		return nil, err
 	}
 	if w.Owner != owner { // anyone can sign a roster of their own
@@ -129,7 +129,7 @@ func (w *wireRoster) fault() string {
 		return "owner_key is not an agent id"
 	case !timely:
 		return "updated_at is not an RFC 3339 time"
-	case w.Sig == nil:
+	case w.Sig.text == nil:
 		return "sig is missing"
 	case negative(w.Limits.PerSenderPerHour) || negative(w.Limits.ModelPerDay):
 		return "a limit is below 0"

@@ -30,13 +30,16 @@ const (
 	OfferingCancel   = "task.cancel" // see ParseCancel
 )
 
-// requestPayload is the payload of a request (§6.4).
-type requestPayload struct {
-	Offering *string        `json:"offering,omitzero"`
-	Skill    *string        `json:"skill,omitzero"` // earlier name of offering
+// payload is that of a request (§6.4) or of a respond (§6.5).
+type payload struct {
+	Offering jsontext.Value `json:"offering,omitzero"`
+	Skill    jsontext.Value `json:"skill,omitzero"` // earlier name of offering
 	Input    jsontext.Value `json:"input,omitzero"`
 	Config   jsontext.Value `json:"config,omitzero"`
-	Files    []File         `json:"files,omitzero"`
+	Files    jsontext.Value `json:"files,omitzero"`
+
+	Status jsontext.Value `json:"status,omitzero"`
+	Output jsontext.Value `json:"output,omitzero"`
 }
 
 // textNames are the members of a body that hold its text, in the order in

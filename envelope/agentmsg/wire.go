@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -25,11 +26,35 @@ type wire struct {
 	ContextID *string        `json:"context_id,omitzero"`
 	Budget    jsontext.Value `json:"budget,omitzero"`
 	Error     *Failure       `json:"error,omitzero"`
-	Payload   jsontext.Value `json:"payload,omitzero"`
+	Payload   payload        `json:"payload"`
 	Artifacts []Artifact     `json:"artifacts,omitzero"`
 	Meta      Meta           `json:"meta,omitzero"`
-	Sig       *string        `json:"sig,omitzero"`
+	Sig       signature      `json:"sig,omitzero"`
 }
+
+// signature is the member sig of an object. Read from canonical form it knows
+// the place of the whole member, comma included, so that the text need not be
+// gone through again for what was signed.
+type signature struct {
+	text       *string
+	start, end int64
+}
+
+// UnmarshalJSONFrom reads sig behind its name. A comma stands before the name,
+// since members that every object has are sorted before it; were it not there,
+// nothing would verify.
+func (s *signature) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	s.start = dec.InputOffset() - int64(len(`,"sig"`))
+	err := json.UnmarshalDecode(dec, &s.text)
+	s.end = dec.InputOffset()
+	return err
+}
+
+// MarshalJSONTo writes sig.
+func (s signature) MarshalJSONTo(enc *jsontext.Encoder) error { return json.MarshalEncode(enc, s.text) }
+
+// IsZero tells that there is none.
+func (s signature) IsZero() bool { return s.text == nil }
 
 type wireTrace struct {
 	TraceID      string  `json:"trace_id"`
@@ -37,10 +62,15 @@ type wireTrace struct {
 	ParentSpanID *string `json:"parent_span_id,omitzero"`
 }
 
-// respondPayload is the payload of a respond (§6.5).
-type respondPayload struct {
-	Status Status         `json:"status"`
-	Output jsontext.Value `json:"output,omitzero"`
+// UnmarshalJSONFrom takes the members as they stand, in the one pass through the
+// text that all of the envelope takes: what they hold is for the type to say.
+// What is no object has none.
+func (p *payload) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != jsontext.KindBeginObject {
+		return dec.SkipValue()
+	}
+	type members payload
+	return json.UnmarshalDecode(dec, (*members)(p))
 }
 
 var (
@@ -78,7 +108,7 @@ func (w *wire) fault() string {
 		return "in_reply_to" + unnamed
 	case !named(w.ContextID):
 		return "context_id" + unnamed
-	case w.Sig == nil:
+	case w.Sig.text == nil:
 		return "sig is missing"
 	}
 	return ""
