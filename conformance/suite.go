@@ -246,7 +246,7 @@ var (
 	verdicts = []inbox.Verdict{inbox.Accepted, inbox.Held, inbox.Plain, inbox.Refused, inbox.Duplicate, inbox.Parked, inbox.Retry}
 	codes    = []inbox.Code{
 		inbox.CodeNone, inbox.CodeSize, inbox.CodeJSON, inbox.CodeSchema, inbox.CodeFrom, inbox.CodeDKIM, inbox.CodeUnsigned,
-		inbox.CodeTo, inbox.CodeExpired, inbox.CodeReplay, inbox.CodePrev, inbox.CodeJWS, inbox.CodeState, "",
+		inbox.CodeTo, inbox.CodeExpired, inbox.CodeReplay, inbox.CodePrev, inbox.CodeJWS, inbox.CodeState, inbox.CodeOverfull, "",
 	}
 )
 
