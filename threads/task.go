@@ -5,22 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-)
 
-// TaskState is where a task of Agent Messaging stands (§7).
-type TaskState string
-
-// The states of a task. The last five are final.
-const (
-	TaskSubmitted     TaskState = "submitted"
-	TaskWorking       TaskState = "working"
-	TaskInputRequired TaskState = "input_required"
-	TaskAuthRequired  TaskState = "auth_required"
-	TaskCompleted     TaskState = "completed"
-	TaskFailed        TaskState = "failed"
-	TaskCanceled      TaskState = "canceled"
-	TaskRejected      TaskState = "rejected"
-	TaskExhausted     TaskState = "exhausted"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 )
 
 // MaxUpdates is how many updates the history of a task holds. Beyond it one
@@ -29,19 +15,19 @@ const MaxUpdates = 256
 
 // Task is work that one agent asked of another.
 type Task struct {
-	ID      string    `json:"id"`
-	Asker   string    `json:"asker"` // agent id
-	Asked   string    `json:"asked"` // agent id
-	State   TaskState `json:"state"` // the fold of Updates (E1)
-	Updates []Update  `json:"updates,omitempty"`
+	ID      string          `json:"id"`
+	Asker   string          `json:"asker"` // agent id
+	Asked   string          `json:"asked"` // agent id
+	State   agentmsg.Status `json:"state"` // the fold of Updates (E1)
+	Updates []Update        `json:"updates,omitempty"`
 }
 
 // Update is one signed word on the state of a task.
 type Update struct {
-	ID    string    `json:"id"`   // of its envelope
-	From  string    `json:"from"` // agent id
-	TS    int64     `json:"ts"`   // when it was signed, Unix milliseconds
-	State TaskState `json:"state"`
+	ID    string          `json:"id"`   // of its envelope
+	From  string          `json:"from"` // agent id
+	TS    int64           `json:"ts"`   // when it was signed, Unix milliseconds
+	State agentmsg.Status `json:"state"`
 }
 
 // TaskEffect tells what an update did to its task.
@@ -65,7 +51,7 @@ var (
 
 // NewTask is a task that its asker has handed over and nobody has spoken of.
 func NewTask(id, asker, asked string) Task {
-	return Task{ID: id, Asker: asker, Asked: asked, State: TaskSubmitted}
+	return Task{ID: id, Asker: asker, Asked: asked, State: submitted}
 }
 
 // UpdateTask takes an update from the agent that was asked, whenever it comes.
@@ -76,7 +62,7 @@ func UpdateTask(t Task, u Update) (Task, TaskEffect, error) {
 	switch {
 	case u.From != t.Asked:
 		return t, "", ErrStranger
-	case !u.State.valid():
+	case !isState(u.State):
 		return t, "", fmt.Errorf("%w: %q", ErrTaskState, u.State)
 	}
 	if slices.ContainsFunc(t.Updates, u.sameMessage) {
@@ -88,7 +74,7 @@ func UpdateTask(t Task, u Update) (Task, TaskEffect, error) {
 		return t, "", err
 	}
 	switch latest := at == len(t.Updates); {
-	case latest && t.State.leadsTo(u.State):
+	case latest && leadsTo(t.State, u.State):
 		return next, Advanced, nil
 	case next.State != t.State:
 		return next, Corrected, nil
@@ -109,7 +95,7 @@ func CancelTask(t Task, u Update) (Task, error) {
 	if t.State.Final() {
 		return t, ErrFinished
 	}
-	u.State = TaskCanceled
+	u.State = canceled
 	at, _ := slices.BinarySearchFunc(t.Updates, u, compareUpdates)
 	return t.with(u, at)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -16,7 +17,7 @@ const (
 )
 
 // update is a word of the agent that was asked, with an id that follows its time.
-func update(ts int64, s TaskState) Update {
+func update(ts int64, s agentmsg.Status) Update {
 	return Update{ID: fmt.Sprintf("%03d", ts), From: doer, TS: ts, State: s}
 }
 
@@ -33,31 +34,31 @@ func task(t *testing.T, updates ...Update) Task {
 }
 
 func TestUpdateTask(t *testing.T) {
-	working := update(10, TaskWorking)
+	working := update(10, agentmsg.StatusWorking)
 	for name, c := range map[string]struct {
 		past   []Update
 		update Update
 		effect TaskEffect
-		state  TaskState
+		state  agentmsg.Status
 	}{
-		"the first word":                            {nil, update(1, TaskSubmitted), Advanced, TaskSubmitted},
-		"a step":                                    {nil, working, Advanced, TaskWorking},
-		"work goes on":                              {[]Update{working}, update(11, TaskWorking), Advanced, TaskWorking},
-		"a state that a path passes is skipped":     {nil, update(1, TaskCompleted), Advanced, TaskCompleted},
-		"input, then input again":                   {[]Update{working, update(11, TaskInputRequired)}, update(12, TaskInputRequired), Advanced, TaskInputRequired},
-		"input, then authorisation":                 {[]Update{update(11, TaskInputRequired)}, update(12, TaskAuthRequired), Advanced, TaskAuthRequired},
-		"authorisation, then done":                  {[]Update{update(11, TaskAuthRequired)}, update(12, TaskCompleted), Advanced, TaskCompleted},
-		"no path leads back":                        {[]Update{working}, update(11, TaskSubmitted), Noted, TaskWorking},
-		"no path leads to a refusal":                {[]Update{working}, update(11, TaskRejected), Noted, TaskWorking},
-		"the first final state stands":              {[]Update{update(10, TaskFailed)}, update(11, TaskCompleted), Noted, TaskFailed},
-		"late, and nothing is changed":              {[]Update{update(10, TaskCompleted)}, update(9, TaskWorking), Noted, TaskCompleted},
-		"late, and ended before":                    {[]Update{update(10, TaskCompleted)}, update(9, TaskFailed), Corrected, TaskFailed},
-		"late, and the refusal was none":            {[]Update{update(20, TaskRejected)}, working, Corrected, TaskWorking},
-		"late, and what was passed over counts":     {[]Update{update(20, TaskRejected), update(30, TaskCompleted)}, working, Corrected, TaskCompleted},
-		"at the same time, the lower id was before": {[]Update{update(10, TaskCompleted)}, Update{"009", doer, 10, TaskFailed}, Corrected, TaskFailed},
-		"at the same time, the higher id is behind": {[]Update{update(10, TaskCompleted)}, Update{"011", doer, 10, TaskFailed}, Noted, TaskCompleted},
-		"the same again":                            {[]Update{working}, working, Known, TaskWorking},
-		"the same id with another word":             {[]Update{working}, Update{"010", doer, 11, TaskFailed}, Known, TaskWorking},
+		"the first word":                            {nil, update(1, agentmsg.StatusSubmitted), Advanced, agentmsg.StatusSubmitted},
+		"a step":                                    {nil, working, Advanced, agentmsg.StatusWorking},
+		"work goes on":                              {[]Update{working}, update(11, agentmsg.StatusWorking), Advanced, agentmsg.StatusWorking},
+		"a state that a path passes is skipped":     {nil, update(1, agentmsg.StatusCompleted), Advanced, agentmsg.StatusCompleted},
+		"input, then input again":                   {[]Update{working, update(11, agentmsg.StatusInputRequired)}, update(12, agentmsg.StatusInputRequired), Advanced, agentmsg.StatusInputRequired},
+		"input, then authorisation":                 {[]Update{update(11, agentmsg.StatusInputRequired)}, update(12, agentmsg.StatusAuthRequired), Advanced, agentmsg.StatusAuthRequired},
+		"authorisation, then done":                  {[]Update{update(11, agentmsg.StatusAuthRequired)}, update(12, agentmsg.StatusCompleted), Advanced, agentmsg.StatusCompleted},
+		"no path leads back":                        {[]Update{working}, update(11, agentmsg.StatusSubmitted), Noted, agentmsg.StatusWorking},
+		"no path leads to a refusal":                {[]Update{working}, update(11, agentmsg.StatusRejected), Noted, agentmsg.StatusWorking},
+		"the first final state stands":              {[]Update{update(10, agentmsg.StatusFailed)}, update(11, agentmsg.StatusCompleted), Noted, agentmsg.StatusFailed},
+		"late, and nothing is changed":              {[]Update{update(10, agentmsg.StatusCompleted)}, update(9, agentmsg.StatusWorking), Noted, agentmsg.StatusCompleted},
+		"late, and ended before":                    {[]Update{update(10, agentmsg.StatusCompleted)}, update(9, agentmsg.StatusFailed), Corrected, agentmsg.StatusFailed},
+		"late, and the refusal was none":            {[]Update{update(20, agentmsg.StatusRejected)}, working, Corrected, agentmsg.StatusWorking},
+		"late, and what was passed over counts":     {[]Update{update(20, agentmsg.StatusRejected), update(30, agentmsg.StatusCompleted)}, working, Corrected, agentmsg.StatusCompleted},
+		"at the same time, the lower id was before": {[]Update{update(10, agentmsg.StatusCompleted)}, Update{"009", doer, 10, agentmsg.StatusFailed}, Corrected, agentmsg.StatusFailed},
+		"at the same time, the higher id is behind": {[]Update{update(10, agentmsg.StatusCompleted)}, Update{"011", doer, 10, agentmsg.StatusFailed}, Noted, agentmsg.StatusCompleted},
+		"the same again":                            {[]Update{working}, working, Known, agentmsg.StatusWorking},
+		"the same id with another word":             {[]Update{working}, Update{"010", doer, 11, agentmsg.StatusFailed}, Known, agentmsg.StatusWorking},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := task(t, c.past...)
@@ -83,25 +84,25 @@ func TestUpdateTask(t *testing.T) {
 // The nine states and their steps, as the table of §7 has them: what a single
 // update behind another does.
 func TestTaskTable(t *testing.T) {
-	open := []TaskState{TaskSubmitted, TaskWorking, TaskInputRequired, TaskAuthRequired}
-	final := []TaskState{TaskCompleted, TaskFailed, TaskCanceled, TaskRejected, TaskExhausted}
+	open := []agentmsg.Status{agentmsg.StatusSubmitted, agentmsg.StatusWorking, agentmsg.StatusInputRequired, agentmsg.StatusAuthRequired}
+	final := []agentmsg.Status{agentmsg.StatusCompleted, agentmsg.StatusFailed, agentmsg.StatusCanceled, agentmsg.StatusRejected, agentmsg.StatusExhausted}
 	for _, from := range append(open[:4:4], final...) {
 		for _, to := range append(open[:4:4], final...) {
 			want := to
-			begun := from != TaskSubmitted
-			if slices.Contains(final, from) || begun && (to == TaskSubmitted || to == TaskRejected) {
+			begun := from != agentmsg.StatusSubmitted
+			if slices.Contains(final, from) || begun && (to == agentmsg.StatusSubmitted || to == agentmsg.StatusRejected) {
 				want = from
 			}
 			if got := task(t, update(1, from), update(2, to)).State; got != want {
 				t.Errorf("%s, then %s: %s; want %s", from, to, got, want)
 			}
 		}
-		if from.Final() != slices.Contains(final, from) {
+		if from.Final() != slices.Contains(final, from) || from.Final() != (len(steps[from]) == 0) {
 			t.Errorf("%s is final: %v", from, from.Final())
 		}
 	}
-	if TaskState("accepted").Final() {
-		t.Error("a word that is no state is final")
+	if isState(agentmsg.StatusAccepted) {
+		t.Error("accepted is no state")
 	}
 }
 
@@ -118,8 +119,8 @@ func TestUpdateTaskRefuses(t *testing.T) {
 		"another spelling of it": {func(u *Update) { u.State = "cancelled" }, ErrTaskState},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := task(t, update(1, TaskWorking))
-			u := update(2, TaskCompleted)
+			before := task(t, update(1, agentmsg.StatusWorking))
+			u := update(2, agentmsg.StatusCompleted)
 			c.change(&u)
 			next, effect, err := UpdateTask(before, u)
 			if !errors.Is(err, c.want) || effect != "" || !cmp.Equal(next, before) {
@@ -137,11 +138,11 @@ func TestCancelTask(t *testing.T) {
 		want   error
 	}{
 		"a task nobody spoke of":     {nil, nil, nil},
-		"one that is worked on":      {[]Update{update(1, TaskWorking)}, nil, nil},
-		"one that waits":             {[]Update{update(1, TaskAuthRequired)}, nil, nil},
-		"signed before what we said": {[]Update{update(200, TaskWorking)}, nil, nil},
-		"one that is done":           {[]Update{update(1, TaskCompleted)}, nil, ErrFinished},
-		"done after it was signed":   {[]Update{update(200, TaskCompleted)}, nil, ErrFinished},
+		"one that is worked on":      {[]Update{update(1, agentmsg.StatusWorking)}, nil, nil},
+		"one that waits":             {[]Update{update(1, agentmsg.StatusAuthRequired)}, nil, nil},
+		"signed before what we said": {[]Update{update(200, agentmsg.StatusWorking)}, nil, nil},
+		"one that is done":           {[]Update{update(1, agentmsg.StatusCompleted)}, nil, ErrFinished},
+		"done after it was signed":   {[]Update{update(200, agentmsg.StatusCompleted)}, nil, ErrFinished},
 		"by the agent that works":    {nil, func(u *Update) { u.From = doer }, ErrStranger},
 		"by a third agent":           {nil, func(u *Update) { u.From = "UTHIRD" }, ErrStranger},
 	} {
@@ -161,7 +162,7 @@ func TestCancelTask(t *testing.T) {
 				}
 				return
 			}
-			if next.State != TaskCanceled || len(next.Updates) != len(before.Updates)+1 {
+			if next.State != agentmsg.StatusCanceled || len(next.Updates) != len(before.Updates)+1 {
 				t.Errorf("%v", next)
 			}
 			if _, err := CancelTask(next, u); !errors.Is(err, ErrFinished) {
@@ -173,7 +174,7 @@ func TestCancelTask(t *testing.T) {
 
 func TestContinues(t *testing.T) {
 	for from, want := range map[string]error{asker: nil, doer: ErrStranger, "UTHIRD": ErrStranger} {
-		if err := task(t, update(1, TaskInputRequired)).Continues(from); !errors.Is(err, want) {
+		if err := task(t, update(1, agentmsg.StatusInputRequired)).Continues(from); !errors.Is(err, want) {
 			t.Errorf("%s: %v", from, err)
 		}
 	}
@@ -183,24 +184,24 @@ func TestContinues(t *testing.T) {
 func TestTaskHistoryIsBounded(t *testing.T) {
 	full := NewTask("T", asker, doer)
 	for i := range int64(MaxUpdates) {
-		full, _, _ = UpdateTask(full, update(i+1, TaskWorking))
+		full, _, _ = UpdateTask(full, update(i+1, agentmsg.StatusWorking))
 	}
 	if len(full.Updates) != MaxUpdates {
 		t.Fatalf("%d updates", len(full.Updates))
 	}
-	for _, s := range []TaskState{TaskWorking, TaskRejected} {
+	for _, s := range []agentmsg.Status{agentmsg.StatusWorking, agentmsg.StatusRejected} {
 		if next, _, err := UpdateTask(full, update(1000, s)); !errors.Is(err, ErrTaskFull) || len(next.Updates) != MaxUpdates {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
-	if canceled, err := CancelTask(full, Update{ID: "c", From: asker, TS: 1}); err != nil || canceled.State != TaskCanceled {
+	if canceled, err := CancelTask(full, Update{ID: "c", From: asker, TS: 1}); err != nil || canceled.State != agentmsg.StatusCanceled {
 		t.Errorf("cancel: %v", err)
 	}
-	done, effect, err := UpdateTask(full, update(1000, TaskCompleted))
-	if err != nil || effect != Advanced || done.State != TaskCompleted {
+	done, effect, err := UpdateTask(full, update(1000, agentmsg.StatusCompleted))
+	if err != nil || effect != Advanced || done.State != agentmsg.StatusCompleted {
 		t.Fatalf("%s, %v", effect, err)
 	}
-	if next, _, err := UpdateTask(done, update(0, TaskFailed)); !errors.Is(err, ErrTaskFull) || next.State != TaskCompleted {
+	if next, _, err := UpdateTask(done, update(0, agentmsg.StatusFailed)); !errors.Is(err, ErrTaskFull) || next.State != agentmsg.StatusCompleted {
 		t.Errorf("beyond the end: %v", err)
 	}
 }
@@ -215,7 +216,7 @@ func TestEveryOrderOfArrival(t *testing.T) {
 			updates[i] = Update{
 				ID: fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "id")*10 + i), From: doer,
 				TS:    rapid.Int64Range(1, 4).Draw(t, "ts"), // so that some are equal
-				State: rapid.SampledFrom([]TaskState{TaskSubmitted, TaskWorking, TaskInputRequired, TaskAuthRequired, TaskCompleted, TaskFailed, TaskCanceled, TaskRejected, TaskExhausted}).Draw(t, "state"),
+				State: rapid.SampledFrom([]agentmsg.Status{agentmsg.StatusSubmitted, agentmsg.StatusWorking, agentmsg.StatusInputRequired, agentmsg.StatusAuthRequired, agentmsg.StatusCompleted, agentmsg.StatusFailed, agentmsg.StatusCanceled, agentmsg.StatusRejected, agentmsg.StatusExhausted}).Draw(t, "state"),
 			}
 		}
 		twice := rapid.IntRange(0, len(updates)-1).Draw(t, "twice")

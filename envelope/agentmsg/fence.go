@@ -3,10 +3,9 @@ package agentmsg
 import (
 	"strings"
 	"unicode"
-)
 
-// lineEnds are all the characters at which some reader begins a new line.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+	"github.com/agentmaild/agentmaild/envelope/inert"
+)
 
 // Fence makes text from outside safe to stand in a frame (§22.6): all line
 // ends are LF, other C0 controls and DEL are gone but tab, and a line that
@@ -17,7 +16,7 @@ func Fence(text string) string {
 			return -1
 		}
 		return r
-	}, lineEnds.Replace(text))
+	}, inert.LineEnds(text))
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if marks(line) { // looked for after the controls are gone: one could stand between two dashes

@@ -20,11 +20,14 @@ const (
 // lineEnds are all the characters at which some reader begins a new line.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
+// LineEnds brings all of them into one form, LF.
+func LineEnds(text string) string { return lineEnds.Replace(text) }
+
 // Lines are the lines of a text, each for itself as Line has it. It is cut at
 // everything that some reader takes for a line end, so that none of them can
 // stand outside its place.
 func Lines(text string) []string {
-	lines := strings.Split(lineEnds.Replace(text), "\n")
+	lines := strings.Split(LineEnds(text), "\n")
 	for i, line := range lines {
 		lines[i] = Line(line)
 	}
@@ -44,7 +47,7 @@ func Line(s string) string {
 			return -1
 		}
 		return c
-	}, lineEnds.Replace(s))
+	}, LineEnds(s))
 	if !strings.ContainsAny(s, isolateOpen+embedOpen+"\u2069\u202c") {
 		return s
 	}
