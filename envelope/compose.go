@@ -52,8 +52,7 @@ var ErrDraft = errors.New("draft cannot be written as an email")
 // random, so that no text can hold one. The body begins with its first
 // delimiter and ends with its close delimiter (D23).
 func Compose(d Draft, random io.Reader) ([]byte, error) {
-	w := writer{random: random}
-	w.buf.Grow(d.size())
+	w := writer{buf: *bytes.NewBuffer(make([]byte, 0, d.size())), random: random}
 	w.header(d)
 	switch {
 	case d.Machine == nil && len(d.Attachments) == 0:
