@@ -109,13 +109,18 @@ func (l *limited) Write(data []byte) (int, error) {
 	return l.w.Write(data)
 }
 
-const pieceSize = 32 << 10 // bytes, a multiple of four, in which a part is decoded
+const pieceSize = 32 << 10 // bytes, a multiple of four, in which a part is decoded at most
+
+// pieceOf is the size of the pieces in which a body is decoded, a multiple of
+// four: most parts are small.
+func pieceOf(body []byte) int { return min(pieceSize, len(body)/4*4+4) }
 
 // decodeBase64 takes RFC 2045 §6.8 at its word: the alphabet, line ends, the
 // right padding, and nothing behind it. The library's own streaming decoder
 // goes on behind padding.
 func decodeBase64(w io.Writer, body []byte) error {
-	text, data := make([]byte, 0, pieceSize), make([]byte, pieceSize)
+	piece := pieceOf(body)
+	text, data := make([]byte, 0, piece), make([]byte, base64.StdEncoding.DecodedLen(piece))
 	padded := false
 	flush := func() error {
 		if padded && len(text) > 0 {
@@ -132,9 +137,9 @@ func decodeBase64(w io.Writer, body []byte) error {
 	}
 	for line := range bytes.SplitSeq(body, []byte("\r\n")) {
 		for len(line) > 0 {
-			n := min(len(line), pieceSize-len(text))
+			n := min(len(line), piece-len(text))
 			text, line = append(text, line[:n]...), line[n:]
-			if len(text) < pieceSize {
+			if len(text) < piece {
 				continue
 			}
 			if err := flush(); err != nil {
@@ -149,7 +154,7 @@ func decodeBase64(w io.Writer, body []byte) error {
 // "=ZZ", bytes outside ASCII and a soft break with nothing after it. White
 // space at the end of a line was added on the way (rule 3).
 func decodeQuoted(w io.Writer, body []byte) error {
-	data := bufio.NewWriterSize(w, pieceSize)
+	data := bufio.NewWriterSize(w, pieceOf(body))
 	for more := true; more; {
 		var line []byte
 		line, body, more = bytes.Cut(body, []byte("\r\n"))
@@ -172,23 +177,25 @@ func decodeQuoted(w io.Writer, body []byte) error {
 
 // decodeQuotedLine decodes one line without its soft break.
 func decodeQuotedLine(data *bufio.Writer, line []byte) error {
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case c == '=':
-			if i+2 >= len(line) || !isHex(line[i+1]) || !isHex(line[i+2]) {
-				return fmt.Errorf("%w: quoted-printable: a lone =", ErrEncoding)
-			}
-			c = unhex(line[i+1])<<4 | unhex(line[i+2])
-			i += 2
-		case c >= 0x7f || c < ' ' && c != '\t':
+	for {
+		plain, rest, coded := bytes.Cut(line, []byte{'='})
+		if bytes.ContainsFunc(plain, func(c rune) bool { return c >= 0x7f || c < ' ' && c != '\t' }) {
 			return fmt.Errorf("%w: quoted-printable: a raw byte outside printable ASCII", ErrEncoding)
 		}
-		if err := data.WriteByte(c); err != nil {
+		if _, err := data.Write(plain); err != nil {
 			return err
 		}
+		if !coded {
+			return nil
+		}
+		if len(rest) < 2 || !isHex(rest[0]) || !isHex(rest[1]) {
+			return fmt.Errorf("%w: quoted-printable: a lone =", ErrEncoding)
+		}
+		if err := data.WriteByte(unhex(rest[0])<<4 | unhex(rest[1])); err != nil {
+			return err
+		}
+		line = rest[2:]
 	}
-	return nil
 }
 
 func unhex(c byte) byte {
