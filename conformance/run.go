@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/record"
@@ -65,6 +66,7 @@ type story struct {
 	suite *Suite
 	path  string // of the store
 	store *store.Store
+	spool *os.Root
 	inbox *inbox.Inbox
 	now   time.Time
 }
@@ -79,7 +81,10 @@ func (s *Suite) run(ctx context.Context, c *Case) (diff *difference, err error) 
 	if err := t.open(); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, t.store.Close()) }()
+	if err := t.introduce(); err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
 	for i, step := range c.Steps {
 		d, err := t.step(ctx, step)
 		if err != nil {
@@ -111,16 +116,29 @@ func (t *story) open() error {
 		}
 		settings.Keys = party.NewRing(party.OwnKey{Private: key})
 	}
+	if settings.Agent, err = s.agent(); err != nil {
+		return err
+	}
+	if t.spool, err = t.openSpool(); err != nil {
+		return err
+	}
 	if t.store, err = store.Open(t.path); err != nil {
 		return fmt.Errorf("%w: %w", ErrSuite, err)
 	}
 	t.inbox, err = inbox.Open(settings, inbox.Services{
 		Store: t.store, DKIM: checker,
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: s.TrustedHosts}, Pages: s, TXT: s.names()},
-		Now:  func() time.Time { return t.now }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Now:  func() time.Time { return t.now }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Spool: t.spool,
 	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w: %w", ErrSuite, err), t.store.Close())
+		return errors.Join(fmt.Errorf("%w: %w", ErrSuite, err), t.close())
+	}
+	return nil
+}
+
+func (t *story) close() error {
+	if err := errors.Join(t.store.Close(), t.spool.Close()); err != nil {
+		return fmt.Errorf("%w: %w", ErrSuite, err)
 	}
 	return nil
 }
@@ -159,12 +177,17 @@ func (t *story) step(ctx context.Context, step Step) (*difference, error) {
 	}
 	switch {
 	case step.Restart:
-		if err := t.store.Close(); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrSuite, err)
+		if err := t.close(); err != nil {
+			return nil, err
 		}
 		return nil, t.open()
 	case step.Tick:
 		return nil, errors.Join(t.inbox.Tick(), t.inbox.Retry(ctx))
+	case step.Admit != "":
+		if err := t.inbox.Decide(step.Admit, agentmsg.StanceAllow, ""); err != nil {
+			return &difference{"admit", step.Admit, err.Error()}, nil
+		}
+		return nil, nil
 	case step.Sent != "":
 		raw, err := t.suite.read(step.Sent)
 		if err != nil {
@@ -223,8 +246,8 @@ func (e *Expect) compare(r inbox.Result) *difference {
 			return &difference{"", m.name + " " + *m.want, m.name + " " + got}
 		}
 	}
-	if e.Warnings == nil {
-		return nil
+	if d := e.compareExchange(r); d != nil || e.Warnings == nil {
+		return d
 	}
 	want, got := slices.Sorted(slices.Values(*e.Warnings)), slices.Sorted(slices.Values(r.Warnings))
 	if !slices.Equal(want, got) {
@@ -239,12 +262,19 @@ func (t *story) final(f Final) (*difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	states, records := map[string]string{}, map[string]string{}
+	states, records, stands := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, thread := range list {
 		records[thread.ID] = string(thread.Record)
 		for _, entry := range thread.Entries {
 			states[entry.ID] = string(entry.State)
 		}
+	}
+	tasks, err := t.inbox.Tasks()
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range tasks {
+		stands[task.ID] = string(task.State)
 	}
 	var d bytes.Buffer
 	want := map[string]string{}
@@ -262,6 +292,11 @@ func (t *story) final(f Final) (*difference, error) {
 			want["record "+id] = expected
 		}
 	}
+	for id, state := range f.Tasks {
+		if stands[id] != state {
+			want["task "+id] = state
+		}
+	}
 	if len(want) == 0 {
 		return nil, nil
 	}
@@ -272,8 +307,11 @@ func (t *story) final(f Final) (*difference, error) {
 	sort.Strings(keys)
 	kind, id, _ := strings.Cut(keys[0], " ")
 	got := states[id]
-	if kind == "record" {
+	switch kind {
+	case "record":
 		got = records[id]
+	case "task":
+		got = stands[id]
 	}
 	fmt.Fprintf(&d, "%s %q", keys[0], got)
 	return &difference{"final", fmt.Sprintf("%s %q", keys[0], want[keys[0]]), d.String()}, nil

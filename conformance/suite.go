@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/record"
@@ -36,6 +37,7 @@ type Suite struct {
 	DNS          map[string][]string `json:"dns"`
 	DNSErrors    map[string]string   `json:"dns_errors"`
 	KeyPages     map[string]KeyPage  `json:"key_pages"`
+	Roster       jsontext.Value      `json:"roster"` // of agent-emailing/0.2.1
 	Cases        []Case              `json:"cases"`
 }
 
@@ -49,6 +51,21 @@ type Inbox struct {
 	JKU        string         `json:"jku"`
 	Unsigned   inbox.Unsigned `json:"unsigned"`
 	Auth       Auth           `json:"auth"`
+
+	// Of agent-emailing/0.2.1.
+	AgentSeed  string    `json:"agent_seed"`
+	SealingKey string    `json:"sealing_key"`
+	Sealing    string    `json:"sealing"` // "required" or "preferred"
+	Bridge     *bool     `json:"bridge"`  // true where absent
+	Contacts   []Contact `json:"contacts"`
+}
+
+// Contact is a name card that the owner wrote.
+type Contact struct {
+	Agent      string   `json:"agent_id"`
+	Addresses  []string `json:"addresses"`
+	SealingKey string   `json:"sealing_key"`
+	Name       string   `json:"name"`
 }
 
 // JWK is a private Ed25519 key.
@@ -88,10 +105,11 @@ type Case struct {
 }
 
 // Step is one thing that happens, at a time. Exactly one of Sent, Deliver,
-// Tick and Restart is set.
+// Admit, Tick and Restart is set.
 type Step struct {
 	Sent    string    `json:"sent"`
 	Deliver string    `json:"deliver"`
+	Admit   string    `json:"admit"` // agent id; of agent-emailing/0.2.1
 	Tick    bool      `json:"tick"`
 	Restart bool      `json:"restart"`
 	At      time.Time `json:"at"`
@@ -107,12 +125,28 @@ type Expect struct {
 	Thread    *string   `json:"thread"`
 	ID        *string   `json:"id"`
 	Warnings  *[]string `json:"warnings"`
+
+	// Of agent-emailing/0.2.1.
+	From       *string           `json:"from"`
+	Offering   *string           `json:"offering"`
+	Answered   jsontext.Value    `json:"answered"` // null for silence
+	AnsweredTo *string           `json:"answered_to"`
+	Files      map[string]string `json:"files"`
+	Task       *Task             `json:"task"`
+	Text       *string           `json:"text_shown"`
+}
+
+// Task is where a task must stand.
+type Task struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
 }
 
 // Final is what must hold after the last step.
 type Final struct {
 	Offers  map[string]string  `json:"offers"`
 	Records map[string]*string `json:"records"`
+	Tasks   map[string]string  `json:"tasks"` // of agent-emailing/0.2.1
 }
 
 // Load reads a suite. A member that the format does not have, a class of
@@ -160,8 +194,8 @@ func (s *Suite) check() error {
 	if s.Format != 1 {
 		return fmt.Errorf("format is %d; this program reads format 1", s.Format)
 	}
-	if s.Profile != intent.Profile && s.Profile != record.Profile {
-		return fmt.Errorf("profile is %q; this program runs %s and %s", s.Profile, intent.Profile, record.Profile)
+	if s.Profile != intent.Profile && s.Profile != record.Profile && s.Profile != emailingProfile {
+		return fmt.Errorf("profile is %q; this program runs %s, %s and %s", s.Profile, intent.Profile, record.Profile, emailingProfile)
 	}
 	for name, class := range s.DNSErrors {
 		if class != "temporary" {
@@ -219,14 +253,14 @@ func (s *Suite) has(name string) error {
 
 func (s Step) check() error {
 	kinds := 0
-	for _, set := range []bool{s.Sent != "", s.Deliver != "", s.Tick, s.Restart} {
+	for _, set := range []bool{s.Sent != "", s.Deliver != "", s.Admit != "", s.Tick, s.Restart} {
 		if set {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return errors.New("needs exactly one of sent, deliver, tick and restart")
+		return errors.New("needs exactly one of sent, deliver, admit, tick and restart")
 	case s.At.IsZero() && !s.Restart:
 		return errors.New("needs at")
 	case s.Expect != nil && s.Deliver == "":
@@ -243,10 +277,17 @@ func (s Step) check() error {
 }
 
 var (
-	verdicts = []inbox.Verdict{inbox.Accepted, inbox.Held, inbox.Plain, inbox.Refused, inbox.Duplicate, inbox.Parked, inbox.Retry}
-	codes    = []inbox.Code{
+	verdicts = []inbox.Verdict{
+		inbox.Accepted, inbox.Held, inbox.Plain, inbox.Refused, inbox.Duplicate, inbox.Parked, inbox.Retry,
+		inbox.Blocked, inbox.Review, inbox.Bridged, inbox.Bounce, inbox.Ignored,
+	}
+	codes = []inbox.Code{
 		inbox.CodeNone, inbox.CodeSize, inbox.CodeJSON, inbox.CodeSchema, inbox.CodeFrom, inbox.CodeDKIM, inbox.CodeUnsigned,
 		inbox.CodeTo, inbox.CodeExpired, inbox.CodeReplay, inbox.CodePrev, inbox.CodeJWS, inbox.CodeState, inbox.CodeOverfull, "",
+
+		inbox.CodeDuplicate, inbox.CodeCancel, inbox.CodeStranger, inbox.CodeUnsolicited, inbox.CodeSealing, inbox.CodeRate,
+		inbox.Code(agentmsg.CodeSignature), inbox.Code(agentmsg.CodeType), inbox.Code(agentmsg.CodeStale), inbox.Code(agentmsg.CodeFuture),
+		inbox.Code(agentmsg.CodeMisaddressed), inbox.Code(agentmsg.CodeTooLarge), inbox.Code(agentmsg.CodeHops),
 	}
 )
 

@@ -34,7 +34,7 @@ var suites = []string{
 	"intents/unsigned-hold",
 	"intents/unsigned-ignore",
 	"records",
-	"vectors/hostile/alignment", "vectors/hostile/authres", "vectors/hostile/dkim", "vectors/hostile/from", "vectors/hostile/good",
+	"vectors/emailing", "vectors/hostile/alignment", "vectors/hostile/authres", "vectors/hostile/dkim", "vectors/hostile/from", "vectors/hostile/good",
 	"vectors/hostile/header", "vectors/hostile/jku", "vectors/hostile/json", "vectors/hostile/jws", "vectors/hostile/loop",
 	"vectors/hostile/mime", "vectors/hostile/replay", "vectors/hostile/smuggling",
 	"vectors/intents",

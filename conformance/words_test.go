@@ -18,13 +18,14 @@ var quoted = regexp.MustCompile("`([a-z_]+)`")
 // of the pages, for whoever writes a suite.
 func TestWords(t *testing.T) {
 	pages := page(t, "conformance.md")
-	_, verdictTable, _ := strings.Cut(pages, "| verdict | what became of the mail | codes |")
-	verdictTable, _, _ = strings.Cut(verdictTable, "\n\n")
 	var shownVerdicts, shownCodes []string
-	for row := range strings.Lines(verdictTable) {
-		if cells := strings.Split(row, "|"); len(cells) == 5 {
-			shownVerdicts = append(shownVerdicts, words(cells[1])...)
-			shownCodes = append(shownCodes, words(cells[3])...)
+	for _, table := range strings.Split(pages, "| verdict | what became of the mail | codes |")[1:] {
+		table, _, _ = strings.Cut(table, "\n\n")
+		for row := range strings.Lines(table) {
+			if cells := strings.Split(row, "|"); len(cells) == 5 {
+				shownVerdicts = append(shownVerdicts, words(cells[1])...)
+				shownCodes = append(shownCodes, words(cells[3])...)
+			}
 		}
 	}
 	_, shownSignatures, _ := strings.Cut(pages, "| `signature` |")
@@ -38,18 +39,23 @@ func TestWords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name               string
-		file, of           string // where the constants are, and their type
+		files, of          string // where the constants are, and their type
 		expectable, listed []string
 	}{
-		{"verdicts", "../inbox/verdict.go", "Verdict", texts(verdicts), shownVerdicts},
-		{"codes", "../inbox/verdict.go", "Code", texts(codes), shownCodes},
+		{"verdicts", "../inbox/verdict.go ../inbox/agent.go", "Verdict", texts(verdicts), shownVerdicts},
+		{"codes", "../inbox/verdict.go ../inbox/agent.go ../envelope/agentmsg/code.go", "Code", texts(codes), shownCodes},
 		{"signatures", "../inbox/verdict.go", "Signature", texts(signatures), words(shownSignatures)},
 		{"codes of records", "../record/report.go", "Code", texts(recordCodes), shownRecordCodes},
 	} {
-		used := constants(t, c.file, c.of)
-		if len(used) == 0 {
-			t.Errorf("%s: there are none in %s", c.name, c.file)
+		var used []string
+		for file := range strings.FieldsSeq(c.files) {
+			found := constants(t, file, c.of)
+			if len(found) == 0 {
+				t.Errorf("%s: there are none in %s", c.name, file)
+			}
+			used = append(used, found...)
 		}
+		used = sorted(used)
 		if diff := cmp.Diff(used, sorted(c.expectable)); diff != "" {
 			t.Errorf("%s: the program (-) and the suites (+) differ:\n%s", c.name, diff)
 		}

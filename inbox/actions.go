@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,7 +18,7 @@ import (
 // whose To, Thread and Replaces do not name the same negotiation (D70).
 type Action struct {
 	Type   intent.Type `json:"type"`
-	To     string      `json:"to,omitempty"`     // ask_quote, propose_times: who is asked, to begin a thread
+	To     string      `json:"to,omitempty"`     // ask_quote, propose_times, request: the address that is asked
 	Thread string      `json:"thread,omitempty"` // ask_quote, quote: the thread to go on with
 	Ref    string      `json:"ref,omitempty"`    // accept, decline, cancel: the id of an offer or ask
 
@@ -35,10 +36,26 @@ type Action struct {
 
 	ValidSeconds int64  `json:"valid_seconds,omitzero"` // from now to exp; 0 means seven days
 	Event        string `json:"event,omitempty"`        // the number of the event this answers
+
+	// Of Agent Emailing.
+	Agent    string            `json:"agent,omitempty"`    // request: agent id, where its name card does not say it; respond: whose request it is
+	Offering string            `json:"offering,omitempty"` // request
+	Input    jsontext.Value    `json:"input,omitempty"`    // request
+	Output   jsontext.Value    `json:"output,omitempty"`   // respond
+	Text     string            `json:"text,omitempty"`     // request, respond: short for an input or output of {"text": …}
+	Files    []string          `json:"files,omitempty"`    // request, respond: paths that the daemon can read
+	Request  string            `json:"request,omitempty"`  // respond: the id of the request, where no event says it
+	Status   agentmsg.Status   `json:"status,omitempty"`   // respond; empty: completed
+	Error    *agentmsg.Failure `json:"error,omitempty"`    // respond
+	Task     string            `json:"task,omitempty"`     // request: the task to go on with; cancel_task
 }
 
-// members are those that the actions of each type may have beside type, note,
-// valid_seconds and event.
+func (a *Action) isExchange() bool {
+	return a.Type == ActRequest || a.Type == ActRespond || a.Type == ActCancelTask
+}
+
+// members are those that the actions of each type may have beside type and
+// event, and in a negotiation note and valid_seconds.
 var members = map[intent.Type][]string{
 	intent.AskQuote:     {"to", "thread", "items", "wanted_by"},
 	intent.Quote:        {"thread", "replaces", "items", "total", "delivery_by"},
@@ -46,6 +63,10 @@ var members = map[intent.Type][]string{
 	intent.Accept:       {"ref", "slot"},
 	intent.Decline:      {"ref", "reason"},
 	intent.Cancel:       {"ref"},
+
+	ActRequest:    {"to", "agent", "offering", "input", "text", "files", "task"},
+	ActRespond:    {"agent", "request", "status", "output", "text", "files", "error"},
+	ActCancelTask: {"task", "reason", "note"},
 }
 
 // defaultValid is how long a message is valid when the action does not say.
@@ -88,7 +109,7 @@ func (a *Action) check(now time.Time) error {
 func (a *Action) checkMembers() error {
 	allowed, ok := members[a.Type]
 	if !ok {
-		return cannot("type: %q is none of ask_quote, quote, propose_times, accept, decline and cancel", a.Type)
+		return cannot("type: %q is none of ask_quote, quote, propose_times, accept, decline, cancel, request, respond and cancel_task", a.Type)
 	}
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -98,9 +119,13 @@ func (a *Action) checkMembers() error {
 	if err := json.Unmarshal(text, &set); err != nil {
 		return cannot("%w", err)
 	}
+	everywhere := []string{"type", "event", "note", "valid_seconds"}
+	if a.isExchange() {
+		everywhere = everywhere[:2]
+	}
 	var foreign []string
 	for name := range set {
-		if !slices.Contains(allowed, name) && !slices.Contains([]string{"type", "note", "valid_seconds", "event"}, name) {
+		if !slices.Contains(allowed, name) && !slices.Contains(everywhere, name) {
 			foreign = append(foreign, name)
 		}
 	}

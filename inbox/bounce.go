@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/store"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // bounceRow is a delivery report about a mail from here.
@@ -22,6 +24,15 @@ func (j *judge) bounced(r envelope.Report) error {
 	if !r.Failed || id == "" {
 		return nil
 	}
+	if agent := j.in.set.Agent; agent != nil {
+		known, err := j.tx.Get(tableExchanges, exchangeKey(agent.Identity.ID(), id), &exchangeRow{})
+		if err == nil && known {
+			err = j.exchangeBounced(id, r.Status)
+		}
+		if err != nil || known {
+			return err
+		}
+	}
 	var row messageRow
 	known, err := j.tx.Get(tableMessages, id, &row)
 	if err != nil || !known || row.Fate != FateSent {
@@ -36,10 +47,22 @@ func (j *judge) bounced(r envelope.Report) error {
 	}
 	result := messageOf(&m.Message)
 	result.Reason = "its mail came back: " + orUnknown(r.Status)
-	if err := j.stuck(id, DeliveryBounced, result.Reason); err != nil {
+	if err := j.stuck(letterRow{ID: id}, DeliveryBounced, result.Reason); err != nil {
 		return err
 	}
 	return j.event(Event{Kind: KindBounced, Result: result}, false)
+}
+
+// exchangeBounced is bounced for a message of Agent Emailing.
+func (j *judge) exchangeBounced(id, status string) error {
+	if err := j.tx.Put(tableBounced, id, bounceRow{j.in.srv.Now().Unix(), status}); err != nil {
+		return err
+	}
+	reason := "its mail came back: " + orUnknown(status)
+	if err := j.stuck(letterRow{ID: id, Kind: agentmsg.TypeRequest}, DeliveryBounced, reason); err != nil {
+		return err
+	}
+	return j.event(Event{Kind: KindBounced, Result: Result{ID: id, Reason: reason}}, false)
 }
 
 func orUnknown(status string) string {
@@ -50,18 +73,35 @@ func orUnknown(status string) string {
 }
 
 // bouncedMails lists the reports that the owner has not put aside.
-func bouncedMails(tx *store.Tx, list *[]Waiting) error {
+func (in *Inbox) bouncedMails(tx *store.Tx, list *[]Waiting) error {
 	return tx.Scan(tableBounced, "", "", func(r store.Row) (bool, error) {
 		var b bounceRow
 		if err := r.Decode(&b); err != nil {
 			return false, err
 		}
-		m, err := stored(tx, r.Key)
-		if err != nil {
-			return false, err
-		}
-		reason := "the mail to " + m.To.Address + " came back: " + orUnknown(b.Status) + "; refuse puts the report aside"
-		*list = append(*list, Waiting{Key: bouncePrefix + r.Key, Kind: "bounce", At: b.At, Reason: reason, Thread: m.Thread, Message: m.Canonical})
-		return true, nil
+		w := Waiting{Key: bouncePrefix + r.Key, Kind: "bounce", At: b.At}
+		to, err := in.sentTo(tx, r.Key, &w)
+		w.Reason = "the mail to " + to + " came back: " + orUnknown(b.Status) + "; refuse puts the report aside"
+		*list = append(*list, w)
+		return true, err
 	})
+}
+
+// sentTo is the address that a message from here was mailed to, and shows the
+// message.
+func (in *Inbox) sentTo(tx *store.Tx, id string, w *Waiting) (string, error) {
+	if in.set.Agent != nil {
+		var row exchangeRow
+		known, err := tx.Get(tableExchanges, exchangeKey(in.set.Agent.Identity.ID(), id), &row)
+		if err != nil || known {
+			w.Message = jsontext.Value(row.Envelope)
+			return row.Address, err
+		}
+	}
+	m, err := stored(tx, id)
+	if err != nil {
+		return "", err
+	}
+	w.Thread, w.Message = m.Thread, m.Canonical
+	return m.To.Address, nil
 }

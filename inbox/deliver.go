@@ -15,8 +15,14 @@ import (
 // the same mails must be delivered again.
 func (in *Inbox) Deliver(ctx context.Context, mails []Mail, pos []byte) ([]Result, error) {
 	all := in.proveAll(ctx, mails, in.proving)
+	defer in.dropFolders(all)
 	if err := ctx.Err(); err != nil { // a check that was cut short is no verdict
 		return nil, err
+	}
+	for _, p := range all {
+		if p.err != nil {
+			return nil, p.err
+		}
 	}
 	results, err := in.take(all, pos)
 	if errors.Is(err, store.ErrPanic) {
@@ -56,7 +62,7 @@ func (in *Inbox) takeEach(all []*proven, pos []byte) ([]Result, error) {
 		one, err := in.take([]*proven{p}, nil)
 		if errors.Is(err, store.ErrPanic) {
 			in.srv.Log.Error("a mail could not be handled", "inbox", in.set.Name, "uid", p.mail.UID, "problem", err)
-			p.final = end(plain(CodeNone, "the mail could not be handled"))
+			p.final, p.carried = end(plain(CodeNone, "the mail could not be handled")), nil
 			one, err = in.take([]*proven{p}, nil)
 		}
 		if err != nil {
@@ -91,6 +97,9 @@ func (in *Inbox) commit(fn func(*judge) error) error {
 	}
 	for _, e := range j.events {
 		in.log(e)
+	}
+	for _, folder := range j.folders {
+		in.removeFolder(folder)
 	}
 	if len(j.events) > 0 {
 		in.events.fire()

@@ -41,11 +41,15 @@ type undelivered struct {
 
 // stuck notes in its thread that the mail of a message did not reach the other
 // side. A mail without a message, as a notice, is shown where letters wait.
-func (j *judge) stuck(id string, state DeliveryState, reason string) error {
-	if id == "" {
+func (j *judge) stuck(l letterRow, state DeliveryState, reason string) error {
+	d := Delivery{state, j.in.srv.Now().Unix(), reason}
+	switch {
+	case l.ID == "":
 		return nil
+	case l.Kind != "":
+		return j.changeSent(l.ID, func(row *exchangeRow) { row.Stuck = &d })
 	}
-	m, err := j.stored(id)
+	m, err := j.stored(l.ID)
 	if err != nil {
 		return err
 	}
@@ -56,8 +60,7 @@ func (j *judge) stuck(id string, state DeliveryState, reason string) error {
 	if row.Undelivered == nil {
 		row.Undelivered = map[string]undelivered{}
 	}
-	d := Delivery{state, j.in.srv.Now().Unix(), reason}
-	row.Undelivered[id] = undelivered{d, row.about(&m.Message)}
+	row.Undelivered[l.ID] = undelivered{d, row.about(&m.Message)}
 	return j.tx.Put(tableThreads, row.ID, row)
 }
 
@@ -75,16 +78,30 @@ func (t *threadRow) about(m *intent.Message) string {
 
 // moving forgets that a message was stuck: its mail is on its way again, or
 // gone.
-func (j *judge) moving(id, thread string) error {
+func (j *judge) moving(l letterRow) error {
+	if l.Kind != "" {
+		return j.changeSent(l.ID, func(row *exchangeRow) { row.Stuck = nil })
+	}
 	var row threadRow
-	if known, err := j.tx.Get(tableThreads, thread, &row); err != nil || !known {
+	if known, err := j.tx.Get(tableThreads, l.Thread, &row); err != nil || !known {
 		return err
 	}
-	if _, was := row.Undelivered[id]; !was {
+	if _, was := row.Undelivered[l.ID]; !was {
 		return nil
 	}
-	delete(row.Undelivered, id)
-	return j.tx.Put(tableThreads, thread, row)
+	delete(row.Undelivered, l.ID)
+	return j.tx.Put(tableThreads, l.Thread, row)
+}
+
+// changeSent changes the row of a message of Agent Emailing from here.
+func (j *judge) changeSent(id string, change func(*exchangeRow)) error {
+	key := exchangeKey(j.in.set.Agent.Identity.ID(), id)
+	var row exchangeRow
+	if known, err := j.tx.Get(tableExchanges, key, &row); err != nil || !known {
+		return err
+	}
+	change(&row)
+	return j.tx.Put(tableExchanges, key, row)
 }
 
 // delivery is where a message from here stands; nil for one from outside.

@@ -16,9 +16,10 @@ import (
 // Done is what came of an action: the message that was put into the outbox.
 type Done struct {
 	ID      string           `json:"id"`
-	Thread  string           `json:"thread"`
-	To      string           `json:"to"`
-	Changes []threads.Effect `json:"changes"`
+	Thread  string           `json:"thread,omitempty"`
+	Task    string           `json:"task,omitempty"`
+	To      string           `json:"to"` // address
+	Changes []threads.Effect `json:"changes,omitempty"`
 }
 
 // Do composes, signs and queues the message of an action, in one transaction
@@ -27,6 +28,9 @@ type Done struct {
 func (in *Inbox) Do(a Action) (Done, error) {
 	if err := a.check(in.srv.Now()); err != nil {
 		return Done{}, err
+	}
+	if a.isExchange() {
+		return in.exchange(a)
 	}
 	ids, err := in.newIDs(3)
 	if err != nil {
@@ -271,7 +275,7 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 	if err := j.queue(draft, letterRow{Thread: m.Thread, ID: m.ID, Type: m.Type}); err != nil {
 		return Done{}, err
 	}
-	return Done{m.ID, m.Thread, m.To.Address, effects}, nil
+	return Done{ID: m.ID, Thread: m.Thread, To: m.To.Address, Changes: effects}, nil
 }
 
 // keepSent stores a message of ours and lets go on what waited for it (D45).

@@ -39,6 +39,8 @@ const (
 	KindRecord       = "record"        // the record of an agreement is kept
 	KindNoRecord     = "no_record"     // an agreement has none of ours, and why
 	KindReply        = "reply"         // a quote was answered in words
+
+	KindTaskCorrected = "task_corrected" // an update came late, and the task stands elsewhere than was told (E1)
 )
 
 // keepEvents is how many events are kept.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentmaild/agentmaild/dkim"
@@ -46,6 +48,8 @@ type Settings struct {
 	// beyond it waits for the owner. 0 means 20.
 	HourlyLimit int
 	Handled     bool // a handler answers events; without one nothing is pending
+
+	Agent *Agent // nil: the inbox does not speak Agent Emailing
 }
 
 // Services are what an inbox uses of the world. Clock and randomness come in
@@ -57,6 +61,7 @@ type Services struct {
 	Signer *dkim.Signer // nil where the mail provider signs
 	Now    func() time.Time
 	Random io.Reader
+	Spool  *os.Root // where the files of messages are kept; nil: nowhere, they are only compared
 	Log    *slog.Logger
 }
 
@@ -69,9 +74,12 @@ type Inbox struct {
 	events  *signal       // an event was recorded
 	proving chan struct{} // slots for new mails
 	trying  chan struct{} // and for those that are tried again: dead DNS holds up no new mail
+
+	rosterHeld atomic.Pointer[heldRoster]
 }
 
-// Open checks the settings and returns the inbox. Nothing is written.
+// Open checks the settings and returns the inbox. Nothing is written; files in
+// the spool that no message has any more are removed.
 func Open(set Settings, srv Services) (*Inbox, error) {
 	for name, value := range map[string]string{"address": set.Address, "contact": set.Contact} {
 		if parsed, err := address.Parse(value); err != nil || parsed != value {
@@ -88,11 +96,12 @@ func Open(set Settings, srv Services) (*Inbox, error) {
 	if set.HourlyLimit == 0 {
 		set.HourlyLimit = defaultHourly
 	}
-	return &Inbox{
+	in := &Inbox{
 		set: set, srv: srv,
 		letters: newSignal(), events: newSignal(),
 		proving: make(chan struct{}, maxProving), trying: make(chan struct{}, maxProving),
-	}, nil
+	}
+	return in, in.sweep()
 }
 
 // defaultHourly is the hourly limit where none is set.

@@ -20,8 +20,9 @@ type judge struct {
 	in *Inbox
 	tx *store.Tx
 
-	events []Event // recorded; logged once they are durable
-	queued bool    // a letter was put into the outbox
+	events  []Event  // recorded; logged once they are durable
+	queued  bool     // a letter was put into the outbox
+	folders []string // of files that are given up; removed once that is durable
 }
 
 // deliver takes a mail through replay, prev, jws and state, records what
@@ -40,6 +41,9 @@ func (j *judge) deliver(p *proven) (Result, error) {
 			return Result{}, err
 		}
 	}
+	if p.carried != nil && p.final == nil {
+		return result, j.settled(p, result)
+	}
 	if err := j.received(p, result, effects); err != nil {
 		return Result{}, err
 	}
@@ -57,6 +61,10 @@ func (j *judge) deliver(p *proven) (Result, error) {
 func (j *judge) verdict(p *proven) (Result, []threads.Effect, error) {
 	if p.final != nil {
 		return *p.final, nil, nil
+	}
+	if p.carried != nil {
+		r, err := j.carry(p)
+		return r, nil, err
 	}
 	return j.fresh(p)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
 )
@@ -27,17 +28,17 @@ const (
 // letterRow is a mail of the outbox. Once the mail server has taken it, it
 // leaves the outbox.
 type letterRow struct {
-	To        string      `json:"to"`
-	MessageID string      `json:"message_id"` // with angle brackets
-	Thread    string      `json:"thread"`
-	ID        string      `json:"id,omitempty"`   // of the message it carries
-	Type      intent.Type `json:"type,omitempty"` // of that message
-	State     letterState `json:"state"`
-	Queued    int64       `json:"queued"` // Unix seconds
-	Next      int64       `json:"next"`   // when it is tried next
-	Tries     int         `json:"tries"`
-	Error     string      `json:"error,omitempty"` // of the last try
-	Raw       []byte      `json:"raw,omitempty"`
+	To        string        `json:"to"`
+	MessageID string        `json:"message_id"` // with angle brackets
+	Thread    string        `json:"thread"`
+	ID        string        `json:"id,omitempty"`   // of the message it carries
+	Type      intent.Type   `json:"type,omitempty"` // of that message
+	Kind      agentmsg.Type `json:"kind,omitempty"` // of one of Agent Emailing
+	State     letterState   `json:"state"`
+	Queued    int64         `json:"queued"` // Unix seconds
+	Next      int64         `json:"next"`   // when it is tried next
+	Tries     int           `json:"tries"`
+	Error     string        `json:"error,omitempty"` // of the last try
 }
 
 const (
@@ -60,26 +61,31 @@ type Transport interface {
 	Send(ctx context.Context, from, to string, raw []byte) error
 }
 
-// queue signs a draft with DKIM and puts it into the outbox.
+// queue composes a draft and posts it.
 func (j *judge) queue(d envelope.Draft, l letterRow) error {
-	fits, err := j.fits(d.To.Address, claim{lettersTo, 1})
-	if err != nil {
-		return err
-	}
-	if !fits {
-		return cannot("too many mails to %s wait for you already: see `agentmaild waiting list`", d.To.Address)
-	}
-	now := j.in.srv.Now()
 	raw, err := envelope.Compose(d, j.in.srv.Random)
 	if err != nil {
 		return err
 	}
+	l.To, l.MessageID = d.To.Address, d.MessageID
+	return j.post(raw, l)
+}
+
+// post signs a mail with DKIM and puts it into the outbox, where there is room.
+func (j *judge) post(raw []byte, l letterRow) error {
+	fits, err := j.fits(l.To, claim{lettersTo, 1})
+	if err != nil {
+		return err
+	}
+	if !fits {
+		return cannot("too many mails to %s wait for you already: see `agentmaild waiting list`", l.To)
+	}
+	now := j.in.srv.Now()
 	if j.in.srv.Signer != nil {
 		if raw, err = j.in.srv.Signer.Sign(raw, now); err != nil {
 			return fmt.Errorf("signing a mail: %w", err)
 		}
 	}
-	l.To, l.MessageID, l.Raw = d.To.Address, d.MessageID, raw
 	l.State, l.Queued, l.Next = letterQueued, now.Unix(), now.Unix()
 	full, err := j.hourly("to "+l.To, j.in.set.HourlyLimit)
 	if err != nil {
@@ -96,6 +102,9 @@ func (j *judge) queue(d envelope.Draft, l letterRow) error {
 		return err
 	}
 	j.queued = true
+	if err := j.tx.PutBytes(tableLetters, key, raw); err != nil {
+		return err
+	}
 	return j.tx.Put(tableOutbox, key, l)
 }
 
@@ -168,7 +177,7 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 	defer done()
 	for ctx.Err() == nil {
 		now := in.srv.Now()
-		key, letter, next, err := in.nextLetter(now.Unix())
+		key, letter, raw, next, err := in.nextLetter(now.Unix())
 		if err != nil || key == "" {
 			return next, err
 		}
@@ -178,7 +187,7 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 		if err := in.commit(func(j *judge) error { return j.tx.Put(tableOutbox, key, letter) }); err != nil {
 			return next, err
 		}
-		sendErr := t.Send(sending, in.set.Address, letter.To, letter.Raw)
+		sendErr := t.Send(sending, in.set.Address, letter.To, raw)
 		if sending.Err() != nil { // cut off: it stays in the state sending, and is sent again
 			break
 		}
@@ -191,10 +200,10 @@ func (in *Inbox) sendDue(ctx context.Context, t Transport) (time.Time, error) {
 
 // nextLetter finds a letter that is due, or when the next one will be: within
 // a minute, as one that an inbox before a reload queued wakes nobody.
-func (in *Inbox) nextLetter(now int64) (key string, letter letterRow, next time.Time, err error) {
+func (in *Inbox) nextLetter(now int64) (key string, letter letterRow, raw []byte, next time.Time, err error) {
 	next = in.srv.Now().Add(time.Minute)
 	err = in.view(func(tx *store.Tx) error {
-		return tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
+		err := tx.Scan(tableOutbox, "", "", func(r store.Row) (bool, error) {
 			var l letterRow
 			if err := r.Decode(&l); err != nil {
 				return false, err
@@ -209,8 +218,12 @@ func (in *Inbox) nextLetter(now int64) (key string, letter letterRow, next time.
 			}
 			return true, nil
 		})
+		if err == nil && key != "" {
+			raw, err = tx.GetBytes(tableLetters, key)
+		}
+		return err
 	})
-	return key, letter, next, err
+	return key, letter, raw, next, err
 }
 
 // settle notes how a try ended.
@@ -229,7 +242,7 @@ func (in *Inbox) settle(key string, l letterRow, sendErr error) error {
 			if err := j.tx.Put(tableOutbox, key, l); err != nil {
 				return err
 			}
-			return j.stuck(l.ID, DeliveryRetrying, l.Error)
+			return j.stuck(l, DeliveryRetrying, l.Error)
 		})
 	}
 	return in.commit(func(j *judge) error {
@@ -248,14 +261,17 @@ func (j *judge) putBy(l letterRow, kind string, state DeliveryState) error {
 	if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
 		return err
 	}
-	return j.stuck(l.ID, state, l.Error)
+	return j.stuck(l, state, l.Error)
 }
 
 // sent takes a letter out of the outbox and notes on its message when the
 // mail server took it.
 func (j *judge) sent(key string, l letterRow, at int64) error {
-	if err := j.tx.Delete(tableOutbox, key); err != nil || l.ID == "" {
+	if err := j.leave(key); err != nil || l.ID == "" {
 		return err
+	}
+	if l.Kind != "" {
+		return j.changeSent(l.ID, func(row *exchangeRow) { row.SentAt, row.Stuck = at, nil })
 	}
 	var row messageRow
 	if ok, err := j.tx.Get(tableMessages, l.ID, &row); err != nil || !ok {
@@ -265,7 +281,15 @@ func (j *judge) sent(key string, l letterRow, at int64) error {
 	if err := j.tx.Put(tableMessages, l.ID, row); err != nil {
 		return err
 	}
-	return j.moving(l.ID, l.Thread)
+	return j.moving(l)
+}
+
+// leave takes a letter out of the outbox.
+func (j *judge) leave(key string) error {
+	if err := j.tx.Delete(tableLetters, key); err != nil {
+		return err
+	}
+	return j.tx.Delete(tableOutbox, key)
 }
 
 // own is the inbox as an address of a mail.

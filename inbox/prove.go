@@ -42,6 +42,8 @@ type proven struct {
 	theirs  attached        // the record that an accept carries
 	report  envelope.Report // a delivery report, where the mail is one and no message
 	reply   reply           // a reply in words to a quote of ours
+	carried *carried        // what a mail without an intent carries, in an inbox that has an agent
+	err     error           // the mail could not be kept, and must be delivered again
 	sig     party.Result    // zero Outcome and no Reason where it was not looked at
 	looked  bool
 }
@@ -59,6 +61,8 @@ func (in *Inbox) prove(ctx context.Context, m Mail) *proven {
 	final := in.proveMail(ctx, m, p)
 	if final != nil {
 		p.final = final
+	}
+	if final != nil || p.carried != nil {
 		return p
 	}
 	in.proveSignature(ctx, p)
@@ -80,6 +84,10 @@ func (in *Inbox) proveMail(ctx context.Context, m Mail, p *proven) *Result {
 		p.report, _ = mail.Report()
 		if errors.Is(err, intent.ErrProfile) {
 			p.reply = in.proveReply(ctx, mail, p)
+			if in.set.Agent != nil {
+				in.proveCarried(ctx, mail, p)
+				return nil
+			}
 		}
 		return end(plain(findCode(err), err.Error()))
 	}
@@ -155,6 +163,9 @@ func (p *proven) end(r Result) *Result {
 }
 
 func (p *proven) named(r Result) Result {
+	if p.found == nil { // a person's mail
+		return r
+	}
 	m := &p.found.Message
 	r.Type, r.Thread, r.ID = m.Type, m.Thread, m.ID
 	r.Signature, r.Warnings = p.signature(), p.warnings()

@@ -20,6 +20,12 @@ var (
 	undecided    = quota{"undecided", 100, 1000, 0}     // messages that are held or parked
 	lettersTo    = quota{"letters", 100, 1000, 0}       // to a sender, that wait for the owner
 	remembered   = quota{"nonces", 50_000, 200_000, 0}  // nonces
+
+	// Of agents, whose ids cost nothing: one id, and everybody.
+	doorMessages  = quota{"door", 100, 0, 1000}               // that wait to be admitted
+	doorBytes     = quota{"door bytes", 4 << 20, 0, 64 << 20} // of those messages
+	knocksWaiting = quota{"knocks", 0, 0, 1000}               // for the owner
+	spooledBytes  = quota{"spool", 256 << 20, 0, 4 << 30}     // of files
 )
 
 // maxThread is how many messages of a thread are taken: each is written with

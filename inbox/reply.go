@@ -55,7 +55,7 @@ func (in *Inbox) proveReply(ctx context.Context, mail *envelope.Mail, p *proven)
 	auth := in.srv.DKIM.Authenticate(ctx, mail.Raw, address.Of(from), p.arrival)
 	sum := sha256.Sum256(mail.Raw)
 	return reply{quote, replyRow{
-		Thread: thread, Hash: hex.EncodeToString(sum[:]), ReceivedAt: p.arrival.Unix(), Text: words(mail),
+		Thread: thread, Hash: hex.EncodeToString(sum[:]), ReceivedAt: p.arrival.Unix(), Text: words(mail, maxReplyText),
 		AuthResults: in.authResults(auth), Proven: auth.Outcome == dkim.Pass,
 	}}
 }
@@ -116,14 +116,14 @@ func (in *Inbox) authResults(r dkim.Result) string {
 	return text
 }
 
-// words is the beginning of the plain text of a mail.
-func words(mail *envelope.Mail) string {
+// words is the beginning of the plain text of a mail, at most limit bytes.
+func words(mail *envelope.Mail, limit int) string {
 	for part := range mail.Leaves("text/plain") {
 		data, err := part.Decode(1 << 20)
 		if err != nil {
 			return ""
 		}
-		return strings.ToValidUTF8(string(data[:min(len(data), maxReplyText)]), "")
+		return strings.ToValidUTF8(string(data[:min(len(data), limit)]), "")
 	}
 	return ""
 }

@@ -41,10 +41,14 @@ func (in *Inbox) retry(ctx context.Context, now int64) (more bool, err error) {
 		return false, err
 	}
 	all := in.proveAll(ctx, mails, in.trying)
+	defer in.dropFolders(all)
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	for i, p := range all {
+		if p.err != nil {
+			return false, p.err
+		}
 		p.again = keys[i]
 	}
 	_, err = in.take(all, nil)
@@ -97,7 +101,7 @@ func (r retryRow) after(now int64) retryRow {
 func (j *judge) wait(p *proven, r Result) (Result, error) {
 	sum := sha256.Sum256(p.mail.Raw)
 	row := retryRow{
-		Arrival: p.arrival.Unix(), UID: p.mail.UID, From: p.found.From.Address,
+		Arrival: p.arrival.Unix(), UID: p.mail.UID, From: p.sender(),
 		Hash: hex.EncodeToString(sum[:]), Size: int64(len(p.mail.Raw)),
 		Next: j.in.srv.Now().Add(time.Minute).Unix(),
 	}
@@ -124,6 +128,14 @@ func (j *judge) wait(p *proven, r Result) (Result, error) {
 		return r, err
 	}
 	return r, j.tx.Put(tableRetries, key, row)
+}
+
+// sender is the address whose share of the store a mail takes.
+func (p *proven) sender() string {
+	if p.carried != nil {
+		return p.carried.sender
+	}
+	return p.found.From.Address
 }
 
 // waited ends a try: the mail waits on, or has its verdict and waits no more.

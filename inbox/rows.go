@@ -31,6 +31,20 @@ const (
 	tableRecordFiles store.Table = "record_files" // as records; the bytes
 	tableDoubted     store.Table = "doubted"      // accept whose record does not check out
 	tableReplies     store.Table = "replies"      // id of a reply in words
+
+	tableExchanges store.Table = "exchanges" // agent id, message id
+	tableTasks     store.Table = "tasks"     // task id
+	tableMet       store.Table = "met"       // agent id, message id
+	tableMetOrder  store.Table = "met_order" // number
+	tableRoster    store.Table = "roster"    // "document" or "hash"
+	tableContacts  store.Table = "contacts"  // agent id
+	tableAddresses store.Table = "addresses" // address that is on a name card
+	tableDoor      store.Table = "door"      // number
+	tableKnocks    store.Table = "knocks"    // agent id
+	tableVisits    store.Table = "visits"    // agent id
+	tableSpool     store.Table = "spool"     // folder
+	tableReviews   store.Table = "reviews"   // number
+	tableLetters   store.Table = "letters"   // as outbox; the bytes of the mail
 )
 
 // Fate is where a stored message stands.

@@ -1,10 +1,13 @@
 package inbox
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/emailing"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/threads"
 )
@@ -19,6 +22,12 @@ func (in *Inbox) Sent(raw []byte, at time.Time) error {
 		return cannot("%w", err)
 	}
 	found, err := intent.Find(mail)
+	if errors.Is(err, intent.ErrProfile) && in.set.Agent != nil {
+		if carried, err := emailing.Find(mail); err == nil {
+			to, _ := address.Parse(mail.Header.Get("To"))
+			return in.sentExchange(carried.Envelope, to)
+		}
+	}
 	if err != nil {
 		return cannot("%w", err)
 	}

@@ -92,6 +92,18 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.tx.Delete(tableReplies, id)
 	case "rate":
 		return j.newHour(id, now)
+	case "met":
+		return j.unmeet(id)
+	case "visits":
+		return j.forgetVisits(id, now)
+	case "door":
+		return j.leaveDoor(id)
+	case "knock":
+		return j.endKnock(id)
+	case "spool":
+		return j.unspool(id)
+	case "review":
+		return j.tx.Delete(tableReviews, id)
 	default:
 		return nil
 	}

@@ -67,6 +67,7 @@ type Result struct {
 	Type      intent.Type `json:"type,omitempty"`
 	Thread    string      `json:"thread,omitempty"`
 	ID        string      `json:"id,omitempty"`
+	Exchange  *Exchange   `json:"exchange,omitempty"` // of a message of Agent Emailing
 }
 
 func plain(code Code, reason string) Result {

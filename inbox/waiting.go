@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,13 +21,15 @@ type pendingRow struct {
 // Waiting is one thing that waits for the owner.
 type Waiting struct {
 	Key     string         `json:"key"`            // what approve and refuse take
-	Kind    string         `json:"kind"`           // message, event, letter, bounce, record or reply
-	Text    string         `json:"text,omitempty"` // of a reply: its beginning; text from outside
+	Kind    string         `json:"kind"`           // message, event, letter, bounce, record, reply, agent, knock or mail
+	Text    string         `json:"text,omitempty"` // its beginning; text from outside
 	At      int64          `json:"at"`             // Unix seconds
 	Reason  string         `json:"reason"`
 	Thread  string         `json:"thread,omitempty"`
 	Message jsontext.Value `json:"message,omitempty"` // text from outside
 	Proof   Proof          `json:"proof,omitzero"`
+	Agent   string         `json:"agent,omitempty"`  // agent id that signed the message
+	Person  string         `json:"person,omitempty"` // whose mail it was, in bridged mode
 }
 
 // Keys of what waits and is no message.
@@ -36,15 +39,20 @@ const (
 	bouncePrefix = "bounce-"
 	recordPrefix = "record-"
 	replyPrefix  = "reply-"
+	doorPrefix   = "agent-"
+	knockPrefix  = "knock-"
+	reviewPrefix = "mail-"
 )
 
 // Waiting lists what waits: messages that are held, events that the handler
 // failed on, letters that could not be sent or are beyond the hourly limit,
-// mails that came back, records that do not check out, and replies in words.
+// mails that came back, records that do not check out, replies in words,
+// messages of agents that have not been admitted, knocks, and mails that carry
+// no message.
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, bouncedMails, doubtedRecords, plainReplies} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, atDoorMessages, knocks, mailsToReview} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -120,7 +128,7 @@ func (in *Inbox) Approve(key string) error {
 				if err := j.tx.Put(tableOutbox, seq, l); err != nil {
 					return err
 				}
-				return j.moving(l.ID, l.Thread)
+				return j.moving(l)
 			})
 		}
 		if strings.HasPrefix(key, bouncePrefix) {
@@ -128,6 +136,15 @@ func (in *Inbox) Approve(key string) error {
 		}
 		if strings.HasPrefix(key, recordPrefix) {
 			return cannot("a record that does not check out cannot be approved: the agreement stands without it, and refuse %q puts it aside", key)
+		}
+		if n, ok := strings.CutPrefix(key, doorPrefix); ok {
+			return j.letIn(n)
+		}
+		if agent, ok := strings.CutPrefix(key, knockPrefix); ok {
+			return j.settleAgent(agent, agentmsg.StanceAllow, "")
+		}
+		if strings.HasPrefix(key, reviewPrefix) {
+			return cannot("a mail without a message cannot be approved: answer it from the mailbox, and refuse %q puts it aside", key)
 		}
 		if strings.HasPrefix(key, replyPrefix) {
 			return cannot("a person's words are no accept: `agentmaild waiting count %s` takes them for one", key)
@@ -145,10 +162,10 @@ func (in *Inbox) Refuse(key string) error {
 		}
 		if seq, ok := strings.CutPrefix(key, letterPrefix); ok {
 			return j.waitingLetter(seq, func(l letterRow) error {
-				if err := j.tx.Delete(tableOutbox, seq); err != nil {
+				if err := j.leave(seq); err != nil {
 					return err
 				}
-				return j.stuck(l.ID, DeliveryDropped, "given up by the owner: "+l.Error)
+				return j.stuck(l, DeliveryDropped, "given up by the owner: "+l.Error)
 			})
 		}
 		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
@@ -159,6 +176,15 @@ func (in *Inbox) Refuse(key string) error {
 		}
 		if id, ok := strings.CutPrefix(key, replyPrefix); ok {
 			return j.putAside(tableReplies, id, &replyRow{})
+		}
+		if n, ok := strings.CutPrefix(key, doorPrefix); ok {
+			return j.turnAway(n)
+		}
+		if agent, ok := strings.CutPrefix(key, knockPrefix); ok {
+			return j.endKnock(agent)
+		}
+		if n, ok := strings.CutPrefix(key, reviewPrefix); ok {
+			return j.putAside(tableReviews, n, &reviewRow{})
 		}
 		row, err := j.held(key)
 		if err != nil {

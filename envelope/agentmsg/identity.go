@@ -2,7 +2,10 @@ package agentmsg
 
 import (
 	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/nats-io/nkeys"
@@ -27,6 +30,10 @@ func ParseSeed(seed string) (Identity, error) {
 	if err != nil || kind != nkeys.PrefixByteUser {
 		return Identity{}, ErrSeed
 	}
+	return identity(raw)
+}
+
+func identity(raw []byte) (Identity, error) {
 	key := ed25519.NewKeyFromSeed(raw)
 	id, err := nkeys.Encode(nkeys.PrefixByteUser, key.Public().(ed25519.PublicKey))
 	if err != nil {
@@ -58,4 +65,17 @@ func (i Identity) sign(tag string, canonical []byte) ([]byte, error) {
 func signed(id string, message, signature []byte) bool {
 	key, err := publicKey(id)
 	return err == nil && ed25519.Verify(key, message, signature)
+}
+
+// ForPerson is the identity that a bridge holds for a person's address, always
+// the same one for the same seed (D125). The address is in comparable form.
+func (i Identity) ForPerson(address string) (Identity, error) {
+	if i.key == nil {
+		return Identity{}, ErrSeed
+	}
+	raw, err := hkdf.Key(sha256.New, i.key().Seed(), nil, "agentmaild bridge "+address, ed25519.SeedSize)
+	if err != nil {
+		return Identity{}, fmt.Errorf("making an identity for a person: %w", err)
+	}
+	return identity(raw)
 }

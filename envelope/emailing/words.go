@@ -99,6 +99,24 @@ func text(m *agentmsg.Envelope, offering string) string {
 	return t.String()
 }
 
+// Answer is what a respond says to a person who wrote a plain mail, as people
+// write to each other.
+func Answer(m *agentmsg.Envelope) string {
+	lines := inert.Lines(body(m))
+	if m.Respond.Error != nil {
+		lines = append(lines, inert.Lines(m.Respond.Error.Message)...)
+	}
+	for _, artifact := range m.Respond.Artifacts {
+		for _, part := range artifact.Parts {
+			lines = append(lines, inert.Lines(part.Text)...)
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{"Your message: " + words[m.Respond.Status] + "."}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
 // next is what the reader may expect.
 func next(m *agentmsg.Envelope) string {
 	switch {

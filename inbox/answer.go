@@ -1,0 +1,143 @@
+package inbox
+
+import (
+	"net/mail"
+	"strings"
+
+	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
+	"github.com/agentmaild/agentmaild/envelope/emailing"
+	"github.com/agentmaild/agentmaild/store"
+)
+
+// answerError mails why a request is not done.
+func (j *judge) answerError(m *errand, r *Result, code agentmsg.ErrorCode) error {
+	if m.envelope.Respond != nil { // nobody asked for an answer
+		return nil
+	}
+	return j.answerByItself(m, r, m.envelope.Refuse(code), string(code))
+}
+
+// answerOK mails an answer that needs no agent, as an update of a task or bare.
+func (j *judge) answerOK(m *errand, r *Result, respond agentmsg.Respond, task string) error {
+	reply := m.envelope.Reply(respond)
+	reply.TaskID = task
+	return j.answerByItself(m, r, reply, "ok")
+}
+
+// answerByItself mails a respond that the daemon gives of its own accord.
+// Where it has no address, or too many letters to it wait already, nobody is
+// answered.
+func (j *judge) answerByItself(m *errand, r *Result, reply agentmsg.Envelope, what string) error {
+	to, err := j.answerAddress(m)
+	if err != nil {
+		return err
+	}
+	fits := to != ""
+	if fits {
+		if fits, err = j.fits(to, claim{lettersTo, 1}); err != nil {
+			return err
+		}
+	}
+	if !fits {
+		r.Reason = firstOf(r.Reason, "it cannot be answered")
+		return nil
+	}
+	signed, err := j.in.set.Agent.Identity.Compose(reply, j.in.srv.Now(), j.in.srv.Random)
+	if err != nil {
+		return err
+	}
+	m.x.Answered, m.x.AnsweredTo = what, to
+	return j.mailRespond(m.ref, m.person, signed, m.envelope.Request.Offering, to, nil)
+}
+
+// answerAddress is where an answer to a message may go (E4), "" for nowhere:
+// its sender's name card, else what the sender signed, else what DKIM proved.
+func (j *judge) answerAddress(m *errand) (string, error) {
+	if m.person != "" {
+		return m.person, nil
+	}
+	card, err := j.contact(m.envelope.From)
+	if err != nil {
+		return "", err
+	}
+	to := m.address()
+	if card != nil && len(card.Addresses) > 0 {
+		to = card.Addresses[0]
+	}
+	if to == j.in.set.Address { // it would come back here
+		return "", nil
+	}
+	return to, nil
+}
+
+// mailRespond keeps a respond of ours that changes no task, and mails it.
+func (j *judge) mailRespond(ref mailRef, person string, signed *agentmsg.Envelope, offering, to string, files map[string][]byte) error {
+	row := j.sentRow(signed, offering, to)
+	row.Task = signed.TaskID
+	if err := j.putExchange(exchangeKey(signed.From, signed.ID), row, nil); err != nil {
+		return err
+	}
+	if person != "" {
+		return j.queue(j.plainAnswer(ref, person, signed), letterRow{ID: signed.ID, Kind: signed.Type})
+	}
+	return j.mailEnvelope(signed, offering, to, ref.MessageID, files)
+}
+
+// sentRow is the row of a message from here.
+func (j *judge) sentRow(signed *agentmsg.Envelope, offering, to string) exchangeRow {
+	return exchangeRow{
+		Kind: signed.Type, Envelope: string(signed.Bytes()), At: j.in.srv.Now().UnixMilli(),
+		Offering: offering, To: signed.To, Address: to,
+	}
+}
+
+// mailEnvelope queues the mail of a message that was signed here.
+func (j *judge) mailEnvelope(e *agentmsg.Envelope, offering, to, answered string, files map[string][]byte) error {
+	letter := emailing.Letter{From: j.in.own(), To: mail.Address{Address: to}, Offering: offering, Files: files}
+	if answered != "" {
+		letter.References = []string{answered}
+	}
+	raw, err := emailing.Compose(e, letter, j.in.srv.Random)
+	if err != nil {
+		return cannot("%w", err)
+	}
+	return j.post(raw, letterRow{To: to, MessageID: emailing.MessageID(e.ID, j.in.set.Address), ID: e.ID, Kind: e.Type})
+}
+
+// plainAnswer is an answer to a person, as people write.
+func (j *judge) plainAnswer(ref mailRef, person string, e *agentmsg.Envelope) envelope.Draft {
+	subject := ref.Subject
+	if !strings.HasPrefix(strings.ToLower(subject), "re:") {
+		subject = "Re: " + subject
+	}
+	d := envelope.Draft{
+		From: j.in.own(), To: mail.Address{Address: person}, Subject: subject, Date: j.in.srv.Now(),
+		MessageID: emailing.MessageID(e.ID, j.in.set.Address), Text: emailing.Answer(e),
+		Extra: []envelope.Field{{Name: "Auto-Submitted", Value: "auto-replied"}}, // RFC 3834 §5
+	}
+	if ref.MessageID != "" {
+		d.InReplyTo, d.References = ref.MessageID, []string{ref.MessageID}
+	}
+	return d
+}
+
+// isOurs tells whether a mail with this Message-ID was sent from here.
+func (in *Inbox) isOurs(messageID string) bool {
+	id, domain, _ := strings.Cut(strings.Trim(messageID, "<>"), "@")
+	if id == "" || domain != address.Of(in.set.Address) {
+		return false
+	}
+	ours := false
+	err := in.view(func(tx *store.Tx) error {
+		var m messageRow
+		known, err := tx.Get(tableMessages, id, &m)
+		if ours = known && m.Fate == FateSent; ours || err != nil {
+			return err
+		}
+		ours, err = tx.Get(tableExchanges, exchangeKey(in.set.Agent.Identity.ID(), id), &exchangeRow{})
+		return err
+	})
+	return err == nil && ours
+}
