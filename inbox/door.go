@@ -2,12 +2,9 @@ package inbox
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
-	"github.com/agentmaild/agentmaild/store"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // doorRow is a message that waits for its sender to be admitted.
@@ -227,130 +224,4 @@ func (j *judge) leaveDoor(key string) error {
 		return err
 	}
 	return j.decided(m, Result{Reason: "it waited for the owner for 30 days"}, KindExpired)
-}
-
-// Decide is the owner's word on an agent: it is written into the roster, and
-// what waits of the agent is let in, or turned away. Errors wrap ErrAction.
-func (in *Inbox) Decide(agent string, stance agentmsg.Stance, note string) error {
-	if in.set.Agent == nil {
-		return errNoAgent
-	}
-	if !agentmsg.IsID(agent) {
-		return cannot("%q is not an agent id", agent)
-	}
-	return in.commit(func(j *judge) error { return j.settleAgent(agent, stance, note) })
-}
-
-func (j *judge) settleAgent(agent string, stance agentmsg.Stance, note string) error {
-	if err := j.setStance(agent, stance, note); err != nil {
-		return err
-	}
-	if err := j.endKnock(agent); err != nil || stance == agentmsg.StanceHold {
-		return err
-	}
-	waiting, err := j.atDoorOf(agent)
-	if err != nil {
-		return err
-	}
-	for _, key := range waiting {
-		if stance == agentmsg.StanceAllow {
-			err = j.letIn(key)
-		} else {
-			err = j.turnAway(key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// atDoorOf lists what waits of an agent, oldest first.
-func (j *judge) atDoorOf(agent string) ([]string, error) {
-	var keys []string
-	err := j.tx.Scan(tableDoor, "", "", func(r store.Row) (bool, error) {
-		var row doorRow
-		if err := r.Decode(&row); err != nil {
-			return false, err
-		}
-		if row.From == agent {
-			keys = append(keys, r.Key)
-		}
-		return true, nil
-	})
-	return keys, err
-}
-
-// atDoorMessages lists what waits to be admitted.
-func atDoorMessages(tx *store.Tx, list *[]Waiting) error {
-	return tx.Scan(tableDoor, "", "", func(r store.Row) (bool, error) {
-		var row doorRow
-		if err := r.Decode(&row); err != nil {
-			return false, err
-		}
-		*list = append(*list, Waiting{
-			Key: doorPrefix + r.Key, Kind: "agent", At: row.At / 1000, Agent: row.From, Person: row.Person,
-			Reason: row.Reason + "; approve lets it in, refuse turns it away", Message: jsontext.Value(row.Envelope),
-		})
-		return true, nil
-	})
-}
-
-// knocks lists who asked to be admitted.
-func knocks(tx *store.Tx, list *[]Waiting) error {
-	return tx.Scan(tableKnocks, "", "", func(r store.Row) (bool, error) {
-		var row knockRow
-		if err := r.Decode(&row); err != nil {
-			return false, err
-		}
-		reason := "the agent asks to be admitted; approve admits it, refuse puts the knock aside"
-		*list = append(*list, Waiting{Key: knockPrefix + r.Key, Kind: "knock", At: row.At, Agent: r.Key, Reason: reason, Text: row.Text})
-		return true, nil
-	})
-}
-
-// maxVisits bounds how many times of one sender are kept (D118).
-const maxVisits = 10_000
-
-// rate counts a message of a sender, and tells whether it is one too many for
-// the hour that ends now (EXT-6, D118); then it is not counted.
-func (j *judge) rate(from string) (full bool, err error) {
-	roster, err := j.roster()
-	if err != nil {
-		return false, err
-	}
-	limit := int64(j.in.set.HourlyLimit * goOnTimes)
-	if roster != nil && roster.Limits.PerSenderPerHour != nil {
-		limit = min(*roster.Limits.PerSenderPerHour, maxVisits)
-	}
-	var visits []int64
-	if _, err := j.tx.Get(tableVisits, from, &visits); err != nil {
-		return false, err
-	}
-	now := j.in.srv.Now()
-	hourAgo := now.Add(-time.Hour).UnixMilli()
-	visits = slices.DeleteFunc(visits, func(at int64) bool { return at <= hourAgo })
-	if int64(len(visits)) >= limit {
-		return true, nil
-	}
-	visits = append(visits, now.UnixMilli())
-	if len(visits) == 1 {
-		if err := j.tx.Put(tableDue, dueKey(now.Add(time.Hour).Unix()+1, "visits/"+from), struct{}{}); err != nil {
-			return false, err
-		}
-	}
-	return false, j.tx.Put(tableVisits, from, visits)
-}
-
-// forgetVisits drops the times of a sender that are more than an hour ago.
-func (j *judge) forgetVisits(from string, now int64) error {
-	var visits []int64
-	known, err := j.tx.Get(tableVisits, from, &visits)
-	if err != nil || !known {
-		return err
-	}
-	if last := visits[len(visits)-1]; last > (now-3600)*1000 {
-		return j.tx.Put(tableDue, dueKey(last/1000+3601, "visits/"+from), struct{}{})
-	}
-	return j.tx.Delete(tableVisits, from)
 }

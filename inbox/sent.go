@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/emailing"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/threads"
@@ -46,5 +47,34 @@ func (in *Inbox) Sent(raw []byte, at time.Time) error {
 		row.Thread = next
 		_, err = j.keepSent(found.Parsed, string(found.JWS), row, effects)
 		return err
+	})
+}
+
+// sentExchange takes a message of Agent Emailing that was sent earlier into the
+// store (D67).
+func (in *Inbox) sentExchange(raw []byte, to string) error {
+	e, err := agentmsg.Parse(raw)
+	if err != nil {
+		return cannot("%w", err)
+	}
+	if e.From != in.set.Agent.Identity.ID() {
+		return cannot("the message is of agent %s, not of this inbox", e.From)
+	}
+	return in.commit(func(j *judge) error {
+		if e.Request != nil {
+			return j.keepRequest(e, to)
+		}
+		var asked exchangeRow
+		if _, err := j.tx.Get(tableExchanges, exchangeKey(e.To, e.InReplyTo), &asked); err != nil {
+			return err
+		}
+		var task *taskRow
+		if e.TaskID != "" && e.Respond.Status != agentmsg.StatusAccepted {
+			task = &taskRow{Task: threads.NewTask(e.TaskID, e.To, e.From), Offering: asked.Offering}
+			if _, err := j.tx.Get(tableTasks, e.TaskID, task); err != nil {
+				return err
+			}
+		}
+		return j.keepRespond(e, asked.Offering, to, task)
 	})
 }
