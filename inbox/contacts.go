@@ -35,6 +35,9 @@ func (in *Inbox) PutContact(c Contact) error {
 	case len(c.Addresses) > maxAddresses:
 		return cannot("addresses: at most %d", maxAddresses)
 	}
+	if _, err := agentmsg.ParseSealingKey(c.SealingKey); err != nil && c.SealingKey != "" { // both halves have one form
+		return cannot("sealing_key: %w", err)
+	}
 	c.Pinned = false
 	c.Addresses = slices.Clone(c.Addresses)
 	for i, a := range c.Addresses {

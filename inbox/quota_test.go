@@ -128,6 +128,20 @@ func (s *scene) recount(in *Inbox) {
 				}
 				return err
 			},
+			tableDoor: func(r store.Row) error {
+				var row doorRow
+				err := r.Decode(&row)
+				add(row.From, doorMessages, 1)
+				add(row.From, doorBytes, int64(len(row.Envelope)))
+				return err
+			},
+			tableKnocks: func(r store.Row) error { add(r.Key, knocksWaiting, 1); return nil },
+			tableSpool: func(r store.Row) error {
+				var row spoolRow
+				err := r.Decode(&row)
+				add(row.From, spooledBytes, row.Size)
+				return err
+			},
 			tableCounts: func(r store.Row) error { var n int64; err := r.Decode(&n); have[r.Key] = n; return err },
 		} {
 			if err := scan(tx, table, fn); err != nil {

@@ -19,9 +19,6 @@ func (j *judge) act(m *errand) (Result, error) {
 	if err != nil {
 		return refused(CodeSealing, "its body is sealed to another key, or broken"), nil
 	}
-	if opened.Size() != "" { // what is sealed was not measured
-		return j.refuse(m, Code(agentmsg.CodeTooLarge), protections[Code(agentmsg.CodeTooLarge)], agentmsg.ContextTooLarge)
-	}
 	m.opened = opened
 	if m.envelope.Respond != nil {
 		return j.responded(m)
