@@ -539,7 +539,7 @@ function parseToken(compact, typ) {
 // parsePage reads the key page of a party (D24); null where it is not usable. Unknown members are ignored. A key that
 // cannot be used is passed over and the others count (D44, D55).
 async function parsePage(data, party) {
-  const p = data.length <= maxPage && parse(data, 1000, wholeNumber)?.value
+  const p = data.length <= maxPage && parse(data, maxDepth, wholeNumber)?.value // D131
   if (!isObject(p) || p.profile !== 'agent-agreement-keys/1' || p.party !== party || !optional(p.org_name, 'string')) return null
   const [addresses, domains, keys] = [p.addresses ?? [], p.domains ?? [], p.keys ?? []]
   const texts = (list) => Array.isArray(list) && list.every((s) => optional(s, 'string'))
@@ -551,7 +551,10 @@ async function parsePage(data, party) {
 }
 
 // wholeNumber reads the numbers of a key page: its times, which stand without fraction and exponent.
-const wholeNumber = (text) => (/[.eE]/.test(text) ? NaN : Number(text))
+function wholeNumber(text) {
+  const n = finite(text)
+  return /[.eE]/.test(text) ? NaN : n
+}
 
 const optional = (value, type) => value == null || typeof value === type
 
@@ -777,12 +780,29 @@ function plainDomain(s) {
 
 // aLabel maps a label to its A-label as the URL standard does (UTS 46); '' for what is no international label. One that
 // maps to plain ASCII is a disguise (full-width letters, an ideographic dot, a zero-width space). Two hyphens are not allowed
-// behind two bytes, where they would mark another encoding.
+// behind two bytes, where they would mark another encoding, nor are the signs that are "<", "=" or ">" with a stroke.
 function aLabel(label) {
-  const bytes = String.fromCharCode(...new TextEncoder().encode(label.normalize('NFKC')))
-  if (/^-|-$|^..--/s.test(bytes) || /[^A-Za-z0-9\-\x80-\u{10ffff}]/u.test(label) || !URL.canParse(`https://${label}/`)) return ''
+  const plain = label.normalize('NFKC')
+  const bytes = String.fromCharCode(...new TextEncoder().encode(plain))
+  if (/^-|-$|^..--/s.test(bytes) || /[^A-Za-z0-9\-\x80-\u{10ffff}]|[\u2260\u226e\u226f]/u.test(plain) || !URL.canParse(`https://${label}/`)) return ''
+  if (!rightDirection(plain)) return ''
   const mapped = new URL(`https://${label}/`).hostname
   return mapped.startsWith('xn--') ? mapped : ''
+}
+
+// rightDirection is the Bidi rule (RFC 5893 §2), which Node.js does not hold URLs to: a label with letters or digits that are
+// written from right to left begins with such a letter, has none that is written from left to right, ends with a letter or
+// digit, and has digits of one kind.
+function rightDirection(label) {
+  const toLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+  const arabicDigit = (c) => /[\u0660-\u0669\u{10d30}-\u{10d39}\u{10e60}-\u{10e7e}]/u.test(c)
+  const digit = (c) => /[0-9\u06f0-\u06f9]/.test(c)
+  const all = Array.from(label), based = all.filter((c) => !/\p{Mn}/u.test(c))
+  if (!based.some((c) => toLeft.test(c) && /[\p{L}\p{N}]/u.test(c) && !digit(c))) return true
+  if (!toLeft.test(all[0]) || arabicDigit(all[0]) || digit(all[0])) return false
+  if (based.some((c) => /\p{L}/u.test(c) && !toLeft.test(c))) return false
+  const last = based.at(-1)
+  return (toLeft.test(last) || digit(last)) && !(all.some(arabicDigit) && all.some(digit))
 }
 
 // --- Forms ---
@@ -792,18 +812,18 @@ const maxTime = 253402300799 // the last second of the year 9999
 // A form says '' for a value that has it, otherwise where it does not and how. It ends at the first thing that is wrong.
 
 // members is the form of an object; a name that ends in '?' may be missing. Unknown members are ignored (D47).
-function members(of) {
+function members(forms) {
+  const of = new Map(Object.entries(forms).map(([name, member]) => [name.replace('?', ''), member]))
   const form = (value) => {
     if (!isObject(value)) return ' is no object'
-    for (const [name, member] of Object.entries(of)) {
-      const plain = name.replace('?', '')
-      if (!(plain in value) && plain !== name) continue
-      const broken = plain in value ? member(value[plain]) : ' is missing'
-      if (broken) return `/${plain}${broken}`
+    for (const [name, member] of of) {
+      if (!(name in value) && name + '?' in forms) continue
+      const broken = name in value ? member(value[name]) : ' is missing'
+      if (broken) return `/${name}${broken}`
     }
     return ''
   }
-  return Object.assign(form, { of })
+  return Object.assign(form, { of }) // a Map: an object has more names than it was given (constructor, __proto__)
 }
 
 function list(least, most, element) {
@@ -892,7 +912,7 @@ const item = { description: line(1, 500), quantity, 'unit?': line(0, 32) }
 const quoteItem = members({ ...item, 'unit_price?': money })
 
 // The form of a record looks at the terms and the evidence only as far as the record schema does.
-const moneyForm = members({ amount: money.of.amount, currency: pattern(/^[A-Z]{3}$/) })
+const moneyForm = members({ amount: money.of.get('amount'), currency: pattern(/^[A-Z]{3}$/) })
 const dateForm = pattern(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/)
 const instantForm = (value) =>
   line(0, 64)(value) || (/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i.test(value) ? '' : ' is no time')
@@ -948,10 +968,7 @@ function readMessage(data) {
 function hasUnknown(value, form) {
   if (form.element) return value.some((e) => hasUnknown(e, form.element))
   if (!form.of) return false
-  return Object.keys(value).some((name) => {
-    const inner = form.of[name] ?? form.of[name + '?']
-    return !inner || hasUnknown(value[name], inner)
-  })
+  return Object.keys(value).some((name) => !form.of.has(name) || hasUnknown(value[name], form.of.get(name)))
 }
 
 // --- Tables ---

@@ -103,6 +103,9 @@ test('keys and signatures of small order, and encodings with a second spelling',
     assert.equal(await verify(base64url(point), unhex(low[0] + '00'.repeat(32)), bytes('any')), false, `key ${point}`)
     assert.equal(await verify(base64url(sound), unhex(point + '00'.repeat(32)), bytes('any')), false, `R ${point}`)
   }
+  // Signed by who has the key with a nonce of 0, so that R is the identity (D130): right in all else.
+  const nonceless = low[0] + '756cf9b1d6f0d7a979b9d2af3dc2bc1294ec7cb6daa20eaff534c024fc57920f'
+  assert.equal(await verify(base64url(sound), unhex(nonceless), bytes('')), false, 'R of small order')
   const order = 2n ** 252n + 27742317777372353535851937790883648493n
   const s = BigInt('0x' + Buffer.from(good.slice(64), 'hex').reverse().toString('hex')) + order
   const malleated = good.slice(0, 64) + Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse().toString('hex')

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,6 +19,7 @@ const (
 	maxPage     = 64 << 10     // bytes of a key page
 	maxKeys     = 100          // keys on a page; each one costs a thumbprint
 	maxTime     = 253402300799 // the last second of the year 9999
+	maxDepth    = 16           // levels of nesting (D131)
 )
 
 // ErrNoPage says that there is no usable key page, for good: it is not there, has moved, is too large, is not what a key
@@ -68,12 +70,15 @@ type keyJSON struct {
 	RevokedAt *int64         `json:"revoked_at,omitzero"`
 }
 
-// ParsePage reads the key page of the given party: at most 64 KiB and 100 keys, JSON without a member twice. Unknown
+// ParsePage reads the key page of the given party: at most 64 KiB and 100 keys, strict JSON as a message is (D131). Unknown
 // members are ignored. A key that cannot be used is passed over and the others count (D44, D55). Every error wraps
 // ErrNoPage.
 func ParsePage(data []byte, party string) (*Page, error) {
 	if len(data) > maxPage {
 		return nil, fmt.Errorf("%w: over %d bytes", ErrNoPage, maxPage)
+	}
+	if _, err := canon.Strict(data, maxDepth); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoPage, err)
 	}
 	var p pageJSON
 	if err := json.Unmarshal(data, &p); err != nil {

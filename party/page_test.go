@@ -94,6 +94,8 @@ func TestParsePageRefuses(t *testing.T) {
 		"101 keys":            pageText(strings.Split(strings.Repeat("{} ", maxKeys)+"{}", " ")...),
 		"10 000 keys":         pageText(strings.Split(strings.Repeat("{} ", 9999)+"{}", " ")...),
 		"deep":                with(`{`, `{"z":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000)+`,`),
+		"17 levels":           with(`{`, `{"z":`+strings.Repeat("[", 16)+strings.Repeat("]", 16)+`,`),
+		"beyond a double":     with(`{`, `{"z":1e400,`),
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -38,6 +38,9 @@ func messageRows(s *recordSuite) {
 			{"member-twice", "a member twice: no text of two readings is canonical (D80)", m.on(payload(swap(`"profile":`, `"profile":"agent-intents/1","profile":`))), canonical},
 			{"unknown-member", "a member that the profile does not know, signed over (D35, D80)", m.on(set("discount", "10")), canonical},
 			{"unknown-inside", "and inside another (D35, D80)", m.on(set("from.role", "seller")), canonical},
+			{"unknown-constructor", "a member that every object of some languages has (D35, D80)", m.on(set("constructor", "Bob")), canonical},
+			{"unknown-proto", "and another one (D35, D80)", m.on(set("__proto__", "Bob")), canonical},
+			{"unknown-question-mark", "a member that is like one that may be missing (D35, D80)", m.on(set("note?", "Yes")), canonical},
 			{"no-json", "no JSON at all (D80)", m.on(payload(only("accept"))), canonical},
 		})
 		invalid := fails("schema")
@@ -45,6 +48,10 @@ func messageRows(s *recordSuite) {
 			{"exp-at-iat", "exp is after iat (D50)", m.on(func(l *letter) { set("exp", l.Iat)(l) }), invalid},
 			{"no-nonce", "nonce is required (D50)", m.on(del("nonce")), invalid},
 			{"other-profile", "a message of another version (D50)", m.on(set("profile", "agent-intents/2")), invalid},
+			{"contact-arabic", "a contact at a domain that is written from right to left (D9)", m.on(set("acting_for.contact", "owner@مثال.test")), twoSigned},
+			{"contact-two-directions", "and at one that is written in both directions (D9)", m.on(set("acting_for.contact", "owner@xمثال.test")), invalid},
+			{"contact-arabic-digit", "and at one that begins with a digit (D9)", m.on(set("acting_for.contact", "owner@1مثال.test")), invalid},
+			{"contact-sign", "a domain with a sign that is an ASCII one with a stroke (D9)", m.on(set("acting_for.contact", "owner@a≠b.test")), invalid},
 			{"note-2000", "a note of 2 000 characters", m.on(set("note", strings.Repeat("é", 2000))), twoSigned},
 			{"note-2001", "one more (D50)", m.on(set("note", strings.Repeat("é", 2001))), invalid},
 		})

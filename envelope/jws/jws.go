@@ -92,10 +92,14 @@ func Parse(compact []byte, typ string) (Token, error) {
 }
 
 // Verify reports whether the token was signed with the private half of pub. A signature whose S is not below the group
-// order is refused (RFC 8032 §5.1.7): anyone could make a second token out of the first. Small-order keys pass here;
+// order is refused (RFC 8032 §5.1.7): anyone could make a second token out of the first. One whose R is of small order is
+// refused too: WebCrypto does, and a signature is good for every reader or for none (D130). Small-order keys pass here;
 // PublicKey refuses them.
 func (t Token) Verify(pub ed25519.PublicKey) bool {
-	return len(pub) == ed25519.PublicKeySize && ed25519.Verify(pub, t.signed, t.Signature)
+	if len(pub) != ed25519.PublicKeySize || len(t.Signature) != ed25519.SignatureSize {
+		return false
+	}
+	return !smallOrder(coordinate(t.Signature[:ed25519.SignatureSize/2])) && ed25519.Verify(pub, t.signed, t.Signature)
 }
 
 func limit(typ string) int {

@@ -3,6 +3,7 @@ package jws_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha512"
 	"encoding/base64"
 	"errors"
 	"math/big"
@@ -243,6 +244,41 @@ func plusOrder(signature []byte) []byte {
 	sum := new(big.Int).Add(new(big.Int).SetBytes(s), order).FillBytes(make([]byte, 32))
 	slices.Reverse(sum)
 	return append(slices.Clone(signature[:32]), sum...)
+}
+
+// D130. Whoever has the key can sign with a nonce of 0, so that R is the identity: crypto/ed25519 takes that.
+func TestVerifyRefusesSmallR(t *testing.T) {
+	token, err := jws.Parse([]byte(signed(goodHeader(), goodPayload)), jws.TypMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, _ := strings.CutSuffix(signed(goodHeader(), goodPayload), "."+b64(string(token.Signature)))
+	token.Signature = withoutNonce(testKey(), []byte(input))
+	if !ed25519.Verify(publicOf(testKey()), []byte(input), token.Signature) {
+		t.Fatal("the signature is wrong in another way")
+	}
+	if token.Verify(publicOf(testKey())) {
+		t.Error("a signature with an R of small order is accepted")
+	}
+}
+
+// withoutNonce signs by RFC 8032 §5.1.6 with r = 0: R is the identity and S = k·a.
+func withoutNonce(key ed25519.PrivateKey, message []byte) []byte {
+	order, _ := new(big.Int).SetString("1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed", 16)
+	little := func(b []byte) *big.Int {
+		b = slices.Clone(b)
+		slices.Reverse(b)
+		return new(big.Int).SetBytes(b)
+	}
+	h := sha512.Sum512(key.Seed())
+	h[0], h[31] = h[0]&248, h[31]&127|64
+	r := append([]byte{1}, make([]byte, 31)...)
+	k := sha512.Sum512(slices.Concat(r, publicOf(key), message))
+	s := little(k[:])
+	s.Mul(s, little(h[:32])).Mod(s, order)
+	b := s.FillBytes(make([]byte, 32))
+	slices.Reverse(b)
+	return append(r, b...)
 }
 
 func TestLimits(t *testing.T) {

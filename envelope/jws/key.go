@@ -47,8 +47,8 @@ func PublicKey(x string) (ed25519.PublicKey, error) {
 }
 
 // coordinate is the y of an encoded point: little endian, without the bit that holds the sign of x.
-func coordinate(pub []byte) *big.Int {
-	b := slices.Clone(pub)
+func coordinate(point []byte) *big.Int {
+	b := slices.Clone(point)
 	b[len(b)-1] &= 0x7f
 	slices.Reverse(b)
 	return new(big.Int).SetBytes(b)
