@@ -215,7 +215,7 @@ func (f forger) open(evidence any) (message map[string]any, jku string) {
 	if !ok {
 		return nil, ""
 	}
-	payload := []byte{}
+	var payload []byte
 	if token, ok := e["jws"].(string); ok {
 		parsed, err := jws.Parse([]byte(token), jws.TypMessage)
 		if err != nil {
