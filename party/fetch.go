@@ -46,8 +46,10 @@ func newClient(o Options) *http.Client {
 	}
 }
 
-// get fetches and reads one key page, and says for how long it may be kept.
-func get(ctx context.Context, client *http.Client, address, party string) (*Page, time.Duration, error) {
+// get fetches and reads one key page, and says for how long it may be kept. With fresh a cache on the way is to ask the
+// host (RFC 9111 §5.2.1.4).
+func get(ctx context.Context, client *http.Client, key entryKey, fresh bool) (*Page, time.Duration, error) {
+	address := key.url
 	if u, err := url.Parse(address); err != nil || u.Scheme != "https" {
 		return nil, 0, fmt.Errorf("%w: not an https address", ErrNoPage)
 	}
@@ -59,6 +61,9 @@ func get(ctx context.Context, client *http.Client, address, party string) (*Page
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "agentmaild")
+	if fresh {
+		request.Header.Set("Cache-Control", "no-cache")
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, 0, temporary(err)
@@ -71,7 +76,7 @@ func get(ctx context.Context, client *http.Client, address, party string) (*Page
 	if err != nil {
 		return nil, 0, temporary(err)
 	}
-	page, err := ParsePage(data, party)
+	page, err := ParsePage(data, key.party)
 	return page, lifetime(response.Header), err
 }
 
@@ -104,9 +109,9 @@ func checkResponse(r *http.Response) error {
 }
 
 // lifetime is how long a page may be kept (RFC 9111 §5.2.2): max-age between one minute, so that a flood of mail is not
-// a flood of fetches, and 24 hours, so that a revocation is seen.
+// a flood of fetches, and 24 hours, so that a revocation is seen. What the page has aged in caches on the way counts.
 func lifetime(h http.Header) time.Duration {
-	age := minAge
+	life := minAge
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
 		switch name {
@@ -114,9 +119,20 @@ func lifetime(h http.Header) time.Duration {
 			return minAge
 		case "max-age":
 			if seconds, err := strconv.ParseInt(strings.Trim(value, `"`), 10, 32); err == nil {
-				age = time.Duration(seconds) * time.Second
+				life = time.Duration(seconds) * time.Second
 			}
 		}
 	}
-	return min(max(age, minAge), maxAge)
+	return max(min(life, maxAge)-aged(h), minAge)
+}
+
+// aged is for how long caches between the host and here have held a page (RFC 9111 §4.2.3, §5.1): without it each would
+// begin the five minutes of a page anew, and a revocation be seen so much later.
+func aged(h http.Header) time.Duration {
+	first, _, _ := strings.Cut(h.Get("Age"), ",")
+	seconds, err := strconv.ParseUint(strings.TrimSpace(first), 10, 31)
+	if errors.Is(err, strconv.ErrRange) {
+		return maxAge
+	}
+	return time.Duration(seconds) * time.Second
 }

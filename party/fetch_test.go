@@ -353,6 +353,30 @@ func TestLifetime(t *testing.T) {
 	}
 }
 
+// A page that a cache has held for a while is kept for what is left of its time.
+func TestLifetimeAged(t *testing.T) {
+	for age, want := range map[string]time.Duration{
+		"":                     5 * time.Minute,
+		"0":                    5 * time.Minute,
+		"100":                  200 * time.Second,
+		" 100 , 7":             200 * time.Second, // RFC 9111 §5.1: the first of several
+		"241":                  time.Minute,
+		"3000":                 time.Minute,
+		"99999999999999999999": time.Minute,
+		"-100":                 5 * time.Minute,
+		"1.5":                  5 * time.Minute,
+		"x":                    5 * time.Minute,
+	} {
+		if got := lifetime(http.Header{"Cache-Control": {"public, max-age=300"}, "Age": {age}}); got != want {
+			t.Errorf("%q: %v, want %v", age, got, want)
+		}
+	}
+	week := http.Header{"Cache-Control": {"max-age=604800"}, "Age": {"82800"}}
+	if got := lifetime(week); got != time.Hour {
+		t.Errorf("%v after 23 hours in a cache, want 1h: no page is a day old", got)
+	}
+}
+
 // partyNumber is one of many party ids.
 func partyNumber(n int) string {
 	digits := strconv.Itoa(n)

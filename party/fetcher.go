@@ -77,16 +77,16 @@ func (f *Fetcher) Page(ctx context.Context, address, party string, fresh bool) (
 	}
 	e.flight = &flight{done: make(chan struct{})}
 	f.mu.Unlock()
-	return f.fly(ctx, key, e)
+	return f.fly(ctx, key, e, fresh)
 }
 
 // fly makes the fetch of e. It lands even out of a panic, so that nobody waits for ever.
-func (f *Fetcher) fly(ctx context.Context, key entryKey, e *entry) (*Page, error) {
+func (f *Fetcher) fly(ctx context.Context, key entryKey, e *entry, fresh bool) (*Page, error) {
 	var page *Page
 	var life time.Duration
 	err := fmt.Errorf("%w: the fetch broke off", ErrTemporary)
 	defer func() { f.land(e, page, life, err) }()
-	page, life, err = get(ctx, f.client, key.url, key.party)
+	page, life, err = get(ctx, f.client, key, fresh)
 	return page, err
 }
 

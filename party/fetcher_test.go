@@ -19,14 +19,18 @@ type changing struct {
 	now     time.Time
 	status  int
 	control string
+	age     string
+	asked   string // Cache-Control of the last request
 	text    string
 }
 
 func newChanging(t *testing.T) *changing {
 	c := &changing{now: fixedClock(), status: http.StatusOK, control: "max-age=3600", text: pageText(keyText(testKey(1), ""))}
-	c.pageHost = newPageHost(t, func(w http.ResponseWriter, _ *http.Request) {
+	c.pageHost = newPageHost(t, func(w http.ResponseWriter, r *http.Request) {
+		c.asked = r.Header.Get("Cache-Control")
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", c.control)
+		w.Header().Set("Age", c.age)
 		w.WriteHeader(c.status)
 		io.WriteString(w, c.text)
 	})
@@ -64,6 +68,24 @@ func TestCacheExpires(t *testing.T) {
 	c.status = http.StatusOK
 	if page := c.want(t, false, nil, 4); page.Keys[0].RevokedAt == 0 {
 		t.Error("the revocation is not seen")
+	}
+}
+
+// A cache on the way has held the page for most of its time: it is not held for as long again.
+func TestCacheBehindCache(t *testing.T) {
+	c := newChanging(t)
+	c.age = "3000"
+	c.want(t, false, nil, 1)
+	if c.asked != "" {
+		t.Errorf("asked with Cache-Control %q", c.asked)
+	}
+	c.now = c.now.Add(599 * time.Second)
+	c.want(t, false, nil, 1)
+	c.now = c.now.Add(time.Second)
+	c.want(t, false, nil, 2)
+	c.now = c.now.Add(minAge)
+	if c.want(t, true, nil, 3); c.asked != "no-cache" {
+		t.Errorf("a fresh page is asked for with Cache-Control %q", c.asked)
 	}
 }
 

@@ -5,7 +5,12 @@
 package party
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -39,4 +44,17 @@ func (t Trust) Party(jku string) (party string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// VouchName is where in DNS a domain vouches for parties: a TXT record with the id of one.
+func VouchName(domain string) string { return "_agent-agreements." + domain }
+
+// Vouched tells whether a domain, in the form of address.Domain, vouches for a party. When DNS does not say, the error wraps
+// ErrTemporary.
+func Vouched(ctx context.Context, txt TXT, domain, party string) (bool, error) {
+	records, err := txt.LookupTXT(ctx, VouchName(domain))
+	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && !(ok && dns.IsNotFound) {
+		return false, fmt.Errorf("vouch of the domain: %w: %w", ErrTemporary, err)
+	}
+	return slices.Contains(records, party), nil // D44: any of several
 }

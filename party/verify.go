@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
@@ -152,11 +150,11 @@ func (v *Verifier) speaksFor(ctx context.Context, page *Page, sender string) err
 	if err != nil {
 		return fmt.Errorf("%w: the sender has no usable address", errUnchecked)
 	}
-	records, err := v.TXT.LookupTXT(ctx, "_agent-agreements."+address.Of(sender))
-	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && !(ok && dns.IsNotFound) {
-		return fmt.Errorf("vouch of the domain: %w: %w", ErrTemporary, err)
+	vouched, err := Vouched(ctx, v.TXT, address.Of(sender), page.Party)
+	if err != nil {
+		return err
 	}
-	if !slices.Contains(records, page.Party) { // D44: any of several
+	if !vouched {
 		return fmt.Errorf("%w: the party does not list the sender", errUnchecked)
 	}
 	return nil

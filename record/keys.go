@@ -7,15 +7,11 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/party"
 )
-
-// vouchName is where the domain of a sender vouches for a party in DNS (profile: "Party keys and the trust rule").
-const vouchName = "_agent-agreements."
 
 // KeySource is where key pages and the vouches of domains come from: the network (party.Fetcher and a resolver), a folder
 // (Folder and Vouches), or whatever else has the methods.
@@ -55,7 +51,7 @@ type Vouches map[string][]string
 
 // LookupTXT answers as DNS would.
 func (v Vouches) LookupTXT(_ context.Context, name string) ([]string, error) {
-	parties := v[strings.TrimPrefix(name, vouchName)]
+	parties := v[strings.TrimPrefix(name, party.VouchName(""))]
 	if len(parties) == 0 {
 		return nil, &net.DNSError{Err: "no vouch was given", Name: name, IsNotFound: true}
 	}
@@ -98,12 +94,9 @@ func (c *check) vouched(ctx context.Context, s *signing) error {
 	if err != nil {
 		return errNotListed
 	}
-	records, err := c.keys.TXT.LookupTXT(ctx, vouchName+address.Of(sender))
-	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && !(ok && dns.IsNotFound) {
-		return fmt.Errorf("vouch of the domain: %w", err)
-	}
-	if !slices.Contains(records, s.party) { // D44: any of several
+	vouched, err := party.Vouched(ctx, c.keys.TXT, address.Of(sender), s.party)
+	if err == nil && !vouched {
 		return errNotListed
 	}
-	return nil
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,6 +28,23 @@ type published struct {
 	folder keyFolder
 	host   *httptest.Server
 	shown  http.Handler // in the place of the page, where it is set
+	dns    fakeTXT
+}
+
+// fakeTXT is TXT records by name. Where down is set, DNS gives no answer.
+type fakeTXT struct {
+	records map[string][]string
+	down    bool
+}
+
+func (f fakeTXT) LookupTXT(_ context.Context, name string) ([]string, error) {
+	if f.down {
+		return nil, &net.DNSError{Err: "no answer", Name: name, IsTimeout: true}
+	}
+	if found := f.records[name]; found != nil {
+		return found, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
 func newPublished(t *testing.T) *published {
@@ -73,8 +91,15 @@ func (p *published) check(a *app) (string, error) {
 	cmd := &cobra.Command{}
 	cmd.SetOut(&out)
 	cmd.SetContext(p.t.Context())
-	err := a.checkPage(cmd, p.folder, p)
+	err := a.checkPage(cmd, p.folder, p, p.dns)
 	return out.String(), err
+}
+
+// moved gives the inbox another address than the one on the page, and the page none that is not ours.
+func (p *published) moved() {
+	all := p.folder.cfg.Inboxes
+	p.folder.cfg.Inboxes = append(all, all[0])
+	p.folder.cfg.Inboxes[1].Name, p.folder.cfg.Inboxes[1].Address = "more", "sales@seller.test"
 }
 
 func answer(status int) http.Handler {
@@ -101,8 +126,26 @@ func TestCheckPage(t *testing.T) {
 				p.t.Fatal(err)
 			}
 		}, false, "is not the page of the keys in", "and the page does not say so: publish the page"},
-		"other name": {func(p *published) { p.folder.cfg.Inboxes[0].OrgName = "Seller\nPLC" }, false, "is not the page of the keys in", `org_name is "Seller Ltd" on the page, and "Seller\nPLC" here`},
-		"gone":       {func(p *published) { p.shown = http.NotFoundHandler() }, true, "no usable key page: status 404", ""},
+		"other name":      {func(p *published) { p.folder.cfg.Inboxes[0].OrgName = "Seller\nPLC" }, false, "is not the page of the keys in", `org_name is "Seller Ltd" on the page, and "Seller\nPLC" here`},
+		"without a vouch": {func(*published) {}, false, "", "seller.test does not vouch for " + seller + " in DNS, and need not"},
+		"DNS down":        {func(p *published) { p.dns.down = true }, false, "", "could not be looked up, and need not be known"},
+		"vouched": {func(p *published) {
+			p.moved()
+			p.dns.records = map[string][]string{"_agent-agreements.seller.test": {"pty_other000000000000000", seller}}
+		}, false, "", "seller.test vouches for " + seller + " in DNS"},
+		"vouch for another": {func(p *published) {
+			p.moved()
+			p.dns.records = map[string][]string{"_agent-agreements.seller.test": {"pty_other000000000000000"}}
+		}, false, "is not the page of the keys in", "seller.test does not vouch for " + seller + " in DNS either"},
+		"vouch of another domain": {func(p *published) {
+			p.moved()
+			p.dns.records = map[string][]string{"_agent-agreements.test": {seller}}
+		}, false, "is not the page of the keys in", "the address sales@seller.test is not on the page"},
+		"vouch not to be looked up": {func(p *published) {
+			p.moved()
+			p.dns.down = true
+		}, true, "whether its domain vouches for " + seller + " could not be checked", ""},
+		"gone": {func(p *published) { p.shown = http.NotFoundHandler() }, true, "no usable key page: status 404", ""},
 		"moved": {func(p *published) {
 			p.shown = http.RedirectHandler("https://elsewhere.test/", http.StatusMovedPermanently)
 		}, true, "no usable key page: status 301, a redirect, which nobody follows", ""},
@@ -129,7 +172,7 @@ func TestCheckPage(t *testing.T) {
 func TestCheckPageJSON(t *testing.T) {
 	p := newPublished(t)
 	text, err := p.check(&app{json: true})
-	if err != nil || !strings.Contains(text, `"same": true`) || !strings.Contains(text, `"differences": []`) {
+	if err != nil || !strings.Contains(text, `"same": true`) || !strings.Contains(text, `"differences": []`) || !strings.Contains(text, `"domain": "seller.test"`) {
 		t.Errorf("%v: %s", err, text)
 	}
 	p.newKey(time.Now())

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/party"
 	"github.com/spf13/cobra"
 )
 
@@ -81,7 +82,7 @@ type vouch struct {
 func (f keyFolder) vouches() []vouch {
 	var list []vouch
 	for _, in := range f.cfg.Inboxes {
-		v := vouch{"_agent-agreements." + address.Of(in.Address), f.in.Party}
+		v := vouch{party.VouchName(address.Of(in.Address)), f.in.Party}
 		if in.Party == f.in.Party && !slices.Contains(list, v) {
 			list = append(list, v)
 		}
