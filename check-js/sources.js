@@ -1,6 +1,7 @@
 // Where the command gets records, key pages and the vouches of domains from.
 
-import { open } from 'node:fs/promises'
+import { constants, open, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { Resolver, lookup as dnsLookup } from 'node:dns'
 import https from 'node:https'
 import net from 'node:net'
@@ -50,7 +51,8 @@ async function readAtMost(file, most) {
 }
 
 /**
- * Key pages in a folder, each in a file {party}.json. A file that is not there is a page that is not there (D49).
+ * Key pages in a folder, each in a file {party}.json. A file that is not there is a page that is not there (D49). One that is
+ * no regular file in the folder is not read (D132).
  *
  * @param {string} dir
  * @returns {(url: string, party: string) => Promise<Uint8Array|null>}
@@ -59,7 +61,10 @@ export function folder(dir) {
   return async (_, party) => {
     let file
     try {
-      file = await open(`${dir}/${party}.json`)
+      const path = await realpath(`${dir}/${party}.json`)
+      if (!path.startsWith(join(await realpath(dir), sep))) throw new Error('a link out of the folder')
+      file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe would wait for who writes
+      if (!(await file.stat()).isFile()) throw new Error('no regular file')
       return await readAtMost(file, maxPage + 1)
     } catch (err) {
       if (err.code === 'ENOENT') return null

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
+import { join } from 'node:path'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { isPublic, network } from './sources.js'
-import { bytes, certificate, installed } from './testing.js'
+import { folder, isPublic, network } from './sources.js'
+import { bytes, certificate, installed, temporaryFolder } from './testing.js'
 
 // serve answers every request with handler and returns the address of the server.
 async function serve(t, { key, cert }, handler) {
@@ -74,4 +77,23 @@ test('addresses that are not public', () => {
     assert.equal(isPublic(address), false, address)
   }
   for (const address of ['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1', '2001:4860:4860::8888']) assert.equal(isPublic(address), true, address)
+})
+
+// D132. Each stands where the page of a party should be.
+test('key pages in a folder are regular files in it', async (t) => {
+  const [dir, elsewhere] = [temporaryFolder(t), temporaryFolder(t)]
+  const page = folder(dir)
+  const at = (name) => join(dir, `${name}.json`)
+  writeFileSync(at('page'), '{}')
+  writeFileSync(join(elsewhere, 'page.json'), '{}')
+  symlinkSync('page.json', at('inside'))
+  symlinkSync(join(elsewhere, 'page.json'), at('outside'))
+  symlinkSync('/dev/zero', at('device'))
+  symlinkSync('loop.json', at('loop'))
+  symlinkSync('nothing.json', at('dangling'))
+  mkdirSync(at('folder'))
+  execFileSync('mkfifo', [at('pipe')])
+  for (const name of ['page', 'inside']) assert.deepEqual(await page('', name), new TextEncoder().encode('{}'), name)
+  for (const name of ['nothing', 'dangling']) assert.equal(await page('', name), null, name)
+  for (const name of ['outside', 'device', 'loop', 'folder', 'pipe']) await assert.rejects(page('', name), name)
 })

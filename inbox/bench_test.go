@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 )
@@ -147,6 +149,47 @@ func TestBatchIsOneCommit(t *testing.T) {
 	if n := s.store.Commits() - before; n != 1 {
 		t.Errorf("%d commits for 64 mails", n)
 	}
+}
+
+// BenchmarkGrowth is a negotiation of four messages, each signed and in one mail, at both sides, which share a store here. It
+// tells what the store has grown by for each message of a side, and what of it is left when the store was compacted:
+// go test -run xxx -bench Growth -benchtime 5000x ./inbox is 20 000 deliveries.
+func BenchmarkGrowth(b *testing.B) {
+	s := benchScene(b)
+	messages := 0
+	for b.Loop() {
+		s.negotiate(&messages)
+		if messages%400 == 0 {
+			s.tick(s.buyer, time.Hour)
+			s.tick(s.seller, 0)
+		}
+	}
+	if err := s.store.Close(); err != nil {
+		b.Fatal(err)
+	}
+	grown, compacted, err := store.Compact(s.path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(grown)/float64(2*messages), "B/message")
+	b.ReportMetric(float64(compacted)/float64(2*messages), "B/message-compacted")
+	s.open()
+}
+
+// negotiate plays ask, quote, counter-quote and accept, and counts them.
+func (s *scene) negotiate(messages *int) {
+	s.t.Helper()
+	ask := askAction()
+	ask.Note = strings.Repeat("We would like delivery to Ikeja. ", 5)
+	asked, raw := s.do(s.buyer, ask)
+	s.expect(s.seller, raw, "accepted signed")
+	quote, raw := s.do(s.seller, quoteAction(asked.Thread, "", 55000))
+	s.expect(s.buyer, raw, "accepted signed")
+	counter, raw := s.do(s.buyer, quoteAction(asked.Thread, quote.ID, 50000))
+	s.expect(s.seller, raw, "accepted signed")
+	_, raw = s.do(s.seller, Action{Type: intent.Accept, Ref: counter.ID})
+	s.expect(s.buyer, raw, "accepted signed")
+	*messages += 4
 }
 
 // BenchmarkDeliverMillion is BenchmarkDeliver in a store that holds a million

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/party"
@@ -22,12 +23,13 @@ type KeySource struct {
 }
 
 // Folder is key pages in a folder, each in a file {party}.json: what was published at the time, kept with the records. A
-// file that is not there is a page that is not there (D49).
+// file that is not there is a page that is not there (D49). One that is no regular file in the folder is not read (D132):
+// a folder that came with a record could have the check wait for a pipe, or read what is elsewhere.
 type Folder struct{ Root *os.Root }
 
 // Page reads the page of a party, wherever it was published.
 func (f Folder) Page(_ context.Context, _, id string, _ bool) (*party.Page, error) {
-	file, err := f.Root.Open(id + ".json")
+	file, err := f.Root.OpenFile(id+".json", os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", party.ErrNoPage, err)
 	}
@@ -35,6 +37,9 @@ func (f Folder) Page(_ context.Context, _, id string, _ bool) (*party.Page, erro
 		return nil, fmt.Errorf("%w: %w", party.ErrTemporary, err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s.json is no regular file", party.ErrTemporary, id)
+	}
 	data, err := io.ReadAll(io.LimitReader(file, maxPage))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", party.ErrTemporary, err)

@@ -2,11 +2,13 @@ package record_test
 
 import (
 	"crypto/x509"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +17,40 @@ import (
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/google/go-cmp/cmp"
 )
+
+// D132. Each stands in the place of the seller's page, which is good.
+func TestFolderReadsItsFilesOnly(t *testing.T) {
+	w := newWorld(t)
+	data := w.twoSigned()
+	for name, put := range map[string]func(page, elsewhere string) error{
+		"a link within the folder": func(page, _ string) error {
+			return errors.Join(os.WriteFile(page+".real", w.pages[w.seller.party], 0o600), os.Symlink(filepath.Base(page)+".real", page))
+		},
+		"a link out of it": func(page, elsewhere string) error { return os.Symlink(elsewhere, page) },
+		"a pipe":           func(page, _ string) error { return syscall.Mkfifo(page, 0o600) },
+		"a device":         func(page, _ string) error { return os.Symlink("/dev/zero", page) },
+		"a folder":         func(page, _ string) error { return os.Mkdir(page, 0o700) },
+		"a loop":           func(page, _ string) error { return os.Symlink(filepath.Base(page), page) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "page.json")
+			w.ok(os.WriteFile(elsewhere, w.pages[w.seller.party], 0o600))
+			w.ok(os.WriteFile(filepath.Join(dir, w.buyer.party+".json"), w.pages[w.buyer.party], 0o600))
+			w.ok(put(filepath.Join(dir, w.seller.party+".json"), elsewhere))
+			root, err := os.OpenRoot(dir)
+			w.ok(err)
+			defer root.Close()
+			want := record.NotMade
+			if name == "a link within the folder" {
+				want = record.TwoSigned
+			}
+			got := record.Check(t.Context(), data, record.KeySource{Trust: party.Trust{Hosts: []string{host}}, Pages: record.Folder{Root: root}, TXT: record.Vouches{}})
+			if got.Result != want {
+				t.Errorf("%s, %s", got.Result, got.Reason)
+			}
+		})
+	}
+}
 
 // TestFolder: pages from files give what pages from elsewhere give.
 func TestFolder(t *testing.T) {

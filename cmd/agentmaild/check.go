@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/agentmaild/agentmaild/config"
@@ -63,7 +65,7 @@ func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
 	}
 	var failed, unmade []error
 	for _, file := range files {
-		data, report := readRecord(file)
+		data, report := awaitRecord(cmd.Context(), file)
 		if report.Result == "" {
 			report = record.CheckThread(cmd.Context(), data, keys, thread)
 		}
@@ -149,6 +151,25 @@ func (f checkFlags) vouched() (record.Vouches, error) {
 	return vouches, nil
 }
 
+// awaitRecord is readRecord until ctx ends: a pipe that nobody writes to is waited for, and no longer than a signal.
+func awaitRecord(ctx context.Context, name string) ([]byte, record.Report) {
+	type read struct {
+		data   []byte
+		report record.Report
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, report := readRecord(name)
+		done <- read{data, report}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.report
+	case <-ctx.Done():
+		return nil, record.Unread(0, "interrupted")
+	}
+}
+
 // readRecord reads a file, never more of it than a record may have. The report is set where there is nothing to check.
 func readRecord(name string) ([]byte, record.Report) {
 	file, err := os.Open(name)
@@ -213,11 +234,14 @@ func readThread(dir string) ([]*intent.Parsed, error) {
 
 // readMail reads the message in a mail, nil where there is none.
 func readMail(name string) (*intent.Parsed, error) {
-	file, err := os.Open(name)
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes
 	if err != nil {
 		return nil, errors.New(reasonOf(err))
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file") // D132
+	}
 	raw, err := io.ReadAll(io.LimitReader(file, envelope.MaxMail+1)) // Read refuses the one byte more
 	if err != nil {
 		return nil, errors.New(reasonOf(err))

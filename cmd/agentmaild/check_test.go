@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/agentmaild/agentmaild/conformance"
@@ -48,6 +52,38 @@ func TestReadThread(t *testing.T) {
 	mails := slices.IndexFunc(report.Steps, func(s record.Step) bool { return s.Name == "mails" })
 	if report.Result != record.TwoSigned || report.Steps[mails].Result != record.Pass {
 		t.Errorf("%s: %s, mails %s", report.Result, report.Reason, report.Steps[mails].Result)
+	}
+}
+
+// D132: a pipe among the mails would be waited for.
+func TestReadThreadRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "1.eml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readThread(dir); err == nil || !errors.Is(err, errUsage) || !strings.Contains(err.Error(), "1.eml: it is no regular file") {
+		t.Errorf("readThread: %v", err)
+	}
+}
+
+// A record may come through a pipe, and waiting for it ends with the command.
+func TestAwaitRecord(t *testing.T) {
+	dir := t.TempDir()
+	silent, pipe := filepath.Join(dir, "silent"), filepath.Join(dir, "pipe")
+	if err := errors.Join(syscall.Mkfifo(silent, 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, report := awaitRecord(ctx, silent); report.Result != record.NotMade || report.Reason != "interrupted" {
+		t.Errorf("without a writer: %+v", report)
+	}
+	go func() { _ = os.WriteFile(pipe, []byte("[]"), 0) }()
+	if data, report := awaitRecord(t.Context(), pipe); string(data) != "[]" {
+		t.Errorf("%q, %+v", data, report)
+	}
+	if err := os.WriteFile(silent, nil, 0); err != nil { // lets the reader end
+		t.Fatal(err)
 	}
 }
 
