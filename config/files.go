@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // secret checks that a password can be had in exactly one way. Names and
@@ -76,7 +78,7 @@ func (m *mistakes) caFile(at, name string) {
 	if name == "" {
 		return
 	}
-	pem, err := readFile(name, maxCAFile)
+	pem, _, err := plainfile.Read(name, maxCAFile)
 	if err != nil {
 		m.add(at, "cannot be read: %v; it must be a PEM file", cause(err))
 	} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -46,7 +48,7 @@ func Load(path string) (*Config, error) {
 func parse(m *mistakes, document []byte, dir string) *Config {
 	var values map[string]any
 	if err := toml.Unmarshal(document, &values); err != nil {
-		m.syntax(err)
+		m.syntax(err, document)
 		return nil
 	}
 	m.lines = readLines(document)
@@ -55,7 +57,7 @@ func parse(m *mistakes, document []byte, dir string) *Config {
 	return c
 }
 
-func (m *mistakes) syntax(err error) {
+func (m *mistakes) syntax(err error, document []byte) {
 	line, key := 0, ""
 	if at := new(toml.DecodeError); errors.As(err, &at) {
 		line, _ = at.Position()
@@ -63,11 +65,37 @@ func (m *mistakes) syntax(err error) {
 			key = join(key, part)
 		}
 	}
+	if key == "" {
+		key = keyIn(document, line)
+	}
 	text := strings.TrimPrefix(err.Error(), "toml: ")
 	if strings.HasSuffix(text, "at start of value") {
 		text += ": put text in quotes"
 	}
 	m.note(line, key, text)
+}
+
+var (
+	headerLine = regexp.MustCompile(`^\s*\[\[?\s*([A-Za-z0-9_.-]+)\s*\]`)
+	keyLine    = regexp.MustCompile(`^\s*([A-Za-z0-9_.-]+)\s*=`)
+)
+
+// keyIn is the key that a line sets in a document which is no TOML; "" where that cannot be told.
+func keyIn(document []byte, line int) string {
+	above := strings.Split(string(document), "\n")
+	if line < 1 || line > len(above) {
+		return ""
+	}
+	key := keyLine.FindStringSubmatch(above[line-1])
+	if key == nil {
+		return ""
+	}
+	for _, text := range slices.Backward(above[:line]) {
+		if table := headerLine.FindStringSubmatch(text); table != nil {
+			return table[1] + "." + key[1]
+		}
+	}
+	return key[1]
 }
 
 // inherit fills in what is by default the value of another key.

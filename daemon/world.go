@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // World is what the daemon uses of the outside besides mail servers.
@@ -51,13 +51,16 @@ func newLog(c config.Log, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
+// maxCAFile is what the configuration allows, in bytes.
+const maxCAFile = 4 << 20
+
 // roots is the system's certificate authorities and those of a file beside
 // them; nil, which means the system's, without a file.
 func roots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(file)
+	pem, _, err := plainfile.Read(file, maxCAFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading ca_file: %w", err)
 	}

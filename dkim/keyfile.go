@@ -6,9 +6,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
+
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // maxKeyFile bounds a key file, in bytes. An RSA key of 4 096 bits takes 3 300.
@@ -27,23 +27,12 @@ func LoadKey(path string) (crypto.Signer, error) {
 }
 
 func loadKey(path string) (crypto.Signer, error) {
-	file, err := os.Open(path)
+	data, mode, err := plainfile.Read(path, maxKeyFile)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	// The open file is asked, not the path: between two looks the path may
-	// come to name another file.
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&^0o600 != 0 {
+	if mode.Perm()&^0o600 != 0 {
 		return nil, fmt.Errorf("its mode is %#o; a file of mode 0600 or narrower is needed (chmod 600)", mode.Perm())
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
-	if err != nil {
-		return nil, err
 	}
 	return parsePrivateKey(data)
 }

@@ -52,7 +52,7 @@ func TestLoadKey(t *testing.T) {
 		{"no_pem", "hello", 0o600, "one PEM block"},
 		{"certificate", strings.ReplaceAll(good, "PRIVATE KEY", "CERTIFICATE"), 0o600, "not a PKCS#8"},
 		{"broken", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", 0o600, "cannot be read"},
-		{"too_large", strings.Repeat("\n", maxKeyFile) + good, 0o600, "one PEM block"},
+		{"too_large", strings.Repeat("\n", maxKeyFile) + good, 0o600, "too large"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/agentmaild/agentmaild/envelope/jws"
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 const maxKeyFile = 4 << 10 // bytes read of a file in the key directory
@@ -92,7 +92,7 @@ func loadKey(dir, kid string, withPrivate bool) (OwnKey, error) {
 }
 
 func loadPrivate(name string) (ed25519.PrivateKey, error) {
-	data, mode, err := readSmall(name)
+	data, mode, err := plainfile.Read(name, maxKeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +100,6 @@ func loadPrivate(name string) (ed25519.PrivateKey, error) {
 		return nil, fmt.Errorf("mode %04o lets others at the key: chmod 600 %s", mode.Perm(), name)
 	}
 	return parsePrivate(data)
-}
-
-func readSmall(name string) ([]byte, os.FileMode, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
-	return data, info.Mode(), err
 }
 
 func parsePrivate(data []byte) (ed25519.PrivateKey, error) {
@@ -130,7 +116,7 @@ func parsePrivate(data []byte) (ed25519.PrivateKey, error) {
 }
 
 func loadTimes(name string) (fileJSON, error) {
-	data, _, err := readSmall(name)
+	data, _, err := plainfile.Read(name, maxKeyFile)
 	if err != nil {
 		return fileJSON{}, err
 	}

@@ -143,7 +143,7 @@ func TestLoadKeysRefuses(t *testing.T) {
 		"times twice":      {func(t *testing.T, _, times string) { writeFile(t, times, `{"created_at":1,"created_at":2}`) }, "times in"},
 		"no created_at":    {func(t *testing.T, _, times string) { writeFile(t, times, `{"retired_at":1}`) }, "created_at"},
 		"revoked before 0": {func(t *testing.T, _, times string) { writeFile(t, times, `{"created_at":1,"revoked_at":-1}`) }, "times in"},
-		"a directory":      {func(t *testing.T, key, _ string) { rename(t, key, key+"x"); mkdir(t, key) }, "is a directory"},
+		"a directory":      {func(t *testing.T, key, _ string) { rename(t, key, key+"x"); mkdir(t, key) }, "is no regular file"},
 		"a broken link":    {func(t *testing.T, key, _ string) { rename(t, key, key+"x"); symlink(t, key+"y", key) }, "no such file"},
 	}
 	for name, tc := range tests {

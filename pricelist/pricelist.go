@@ -6,12 +6,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/plainfile"
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -60,17 +59,9 @@ type fileItem struct {
 
 // Load reads a list. Errors name the file, and the line or the item.
 func Load(path string) (*List, error) {
-	f, err := os.Open(path)
+	data, _, err := plainfile.Read(path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("reading the price list: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the price list: %w", err)
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+		return nil, fmt.Errorf("reading the price list %s: %w", path, err)
 	}
 	l, err := parse(data)
 	if err != nil {

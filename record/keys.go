@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // KeySource is where key pages and the vouches of domains come from: the network (party.Fetcher and a resolver), a folder
@@ -29,26 +28,18 @@ type Folder struct{ Root *os.Root }
 
 // Page reads the page of a party, wherever it was published.
 func (f Folder) Page(_ context.Context, _, id string, _ bool) (*party.Page, error) {
-	file, err := f.Root.OpenFile(id+".json", os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes
-	if errors.Is(err, os.ErrNotExist) {
+	data, _, err := plainfile.ReadWith(f.Root.OpenFile, id+".json", maxPage)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, plainfile.ErrLarge) { // D49
 		return nil, fmt.Errorf("%w: %w", party.ErrNoPage, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", party.ErrTemporary, err)
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s.json is no regular file", party.ErrTemporary, id)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxPage))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", party.ErrTemporary, err)
 	}
 	return party.ParsePage(data, id)
 }
 
-// maxPage is more than party.ParsePage takes, in bytes.
-const maxPage = 64<<10 + 1
+// maxPage is what party.ParsePage takes, in bytes.
+const maxPage = 64 << 10
 
 // Vouches are the parties that each domain vouches for, given instead of looked up. Domains are in the form of
 // address.Domain.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/agentmaild/agentmaild/config"
@@ -18,6 +17,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/plainfile"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/spf13/cobra"
 )
@@ -234,15 +234,7 @@ func readThread(dir string) ([]*intent.Parsed, error) {
 
 // readMail reads the message in a mail, nil where there is none.
 func readMail(name string) (*intent.Parsed, error) {
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes
-	if err != nil {
-		return nil, errors.New(reasonOf(err))
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file") // D132
-	}
-	raw, err := io.ReadAll(io.LimitReader(file, envelope.MaxMail+1)) // Read refuses the one byte more
+	raw, _, err := plainfile.Read(name, envelope.MaxMail) // D132
 	if err != nil {
 		return nil, errors.New(reasonOf(err))
 	}
