@@ -7,7 +7,7 @@
 // "oneof", "min" and "max" say which values are allowed. A struct without a
 // tag adds its keys to the table it stands in.
 //
-// A Config holds no password, only where to find one, and reads none.
+// A Config holds no password and no key, only where to find one.
 package config
 
 import (
@@ -74,14 +74,28 @@ type Inbox struct {
 	HandlerTimeout time.Duration `toml:"handler_timeout" default:"30s" min:"1s" max:"1h" doc:"Longest run of the handler for one event; then it is killed."`
 	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`
 	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour; what is beyond it waits for the owner. One address may begin as many threads in an hour, and go on with them by ten times as many messages; what is beyond that is refused."`
-	Auth           Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
-	IMAP           IMAP          `toml:"imap" doc:"Where mail is read."`
-	SMTP           SMTP          `toml:"smtp" doc:"Where mail is sent."`
-	DKIM           *DKIM         `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
+	Agent
+	Auth Auth  `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
+	IMAP IMAP  `toml:"imap" doc:"Where mail is read."`
+	SMTP SMTP  `toml:"smtp" doc:"Where mail is sent."`
+	DKIM *DKIM `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
+}
+
+// Agent is the keys of [[inbox]] by which it speaks Agent Emailing.
+type Agent struct {
+	AgentKey   string   `toml:"agent_key" default:"" kind:"path" doc:"File of the agent's seed, made by 'agentmaild keys new --agent FILE', mode 0600 or narrower. With it the inbox speaks Agent Emailing, see docs/agents.md."`
+	SealingKey string   `toml:"sealing_key" default:"" kind:"path" doc:"File of the key that others seal messages to, made by 'agentmaild keys new --sealing FILE', mode 0600 or narrower. Empty: nothing sealed can be read."`
+	Sealing    string   `toml:"sealing" default:"preferred" oneof:"preferred required" doc:"required: a request that is not sealed is refused, and its sender told so."`
+	Offerings  []string `toml:"offerings" default:"[]" doc:"What the agent does for others, beside chat. A request for anything else is answered with OFFERING_NOT_FOUND."`
+	Describe   string   `toml:"describe" default:"" kind:"path" doc:"File of the answer to describe, which everybody gets: one JSON object, at most 64 KiB. Empty: agent id, address, offerings and sealing key."`
+	Bridge     bool     `toml:"bridge" default:"false" doc:"The plain mail of a person whose domain proves it becomes a request for chat. Without it such mail is left to you."`
 }
 
 // KeysDir is the folder of the inbox's signing keys.
 func (i *Inbox) KeysDir(stateDir string) string { return filepath.Join(stateDir, "keys", i.Name) }
+
+// SpoolDir is the folder of the files that messages bring.
+func (i *Inbox) SpoolDir(stateDir string) string { return filepath.Join(stateDir, "spool", i.Name) }
 
 // Auth is the table [inbox.auth].
 type Auth struct {

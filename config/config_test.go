@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/big"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -59,6 +61,12 @@ address = "buyer@seller.example"
 org_name = "Seller Ltd"
 contact = "owner@seller.example"
 agent_name = "Buying agent"
+agent_key = "agent.seed"
+sealing_key = "sealing.key"
+sealing = "required"
+offerings = ["convert.pdf", "translate"]
+describe = "describe.json"
+bridge = true
 imap = { host = "localhost", port = 143, tls = "starttls", user = "b", password_command = ["sh", "-c", "pass"] }
 [inbox.smtp]
 host = "smtp.seller.example"
@@ -77,6 +85,15 @@ func folder(t *testing.T) string {
 		write(t, filepath.Join(dir, name), "hunter2", mode)
 	}
 	write(t, filepath.Join(dir, "empty"), "", 0o600)
+	for name, draw := range map[string]func(io.Reader) (string, error){"agent.seed": agentmsg.NewSeed, "sealing.key": agentmsg.NewSealingKey} {
+		key, err := draw(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), key+"\n", 0o600)
+	}
+	write(t, filepath.Join(dir, "describe.json"), `{"b": 1.0, "a": "Widgets"}`, 0o644)
+	write(t, filepath.Join(dir, "list.json"), `[]`, 0o644)
 	write(t, filepath.Join(dir, "ca.pem"), certificate(t), 0o644)
 	return dir
 }
@@ -120,6 +137,7 @@ func TestLoad(t *testing.T) {
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
 	password := Secret{File: in("password"), Command: []string{}}
+	none := Agent{Sealing: "preferred", Offerings: []string{}}
 	verify := Auth{Mode: "verify", Trust: "topmost", Alignment: "relaxed"}
 	want := &Config{
 		StateDir: in("state"),
@@ -130,7 +148,8 @@ func TestLoad(t *testing.T) {
 			Name: "sales", Address: "agent@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
 			AgentName: "Sales agent", AgentKind: "connected", Party: "pty_0123456789abcdefghij", KeyHost: "keys.example",
 			Unsigned: "hold", Handler: []string{in("run.sh"), "-v"}, HandlerTimeout: 30 * time.Second, HourlyLimit: 20,
-			Auth: Auth{Mode: "verify", Trust: "topmost", Alignment: "strict"},
+			Agent: none,
+			Auth:  Auth{Mode: "verify", Trust: "topmost", Alignment: "strict"},
 			IMAP: IMAP{
 				Server: Server{Host: "imap.seller.example", TLS: "tls", User: "agent@seller.example", Secret: password},
 				Port:   993, Folder: "INBOX", IdleRefresh: 5 * time.Minute, Poll: time.Minute,
@@ -141,6 +160,10 @@ func TestLoad(t *testing.T) {
 			Name: "buying", Address: "buyer@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
 			AgentName: "Buying agent", AgentKind: "connected", KeyHost: "keys.example",
 			Unsigned: "hold", Handler: []string{}, HandlerTimeout: 30 * time.Second, HourlyLimit: 20, Auth: verify,
+			Agent: Agent{
+				AgentKey: in("agent.seed"), SealingKey: in("sealing.key"), Sealing: "required",
+				Offerings: []string{"convert.pdf", "translate"}, Describe: in("describe.json"), Bridge: true,
+			},
 			IMAP: IMAP{
 				Server: Server{Host: "localhost", TLS: "starttls", User: "b", Secret: Secret{Command: []string{"sh", "-c", "pass"}}},
 				Port:   143, Folder: "INBOX", IdleRefresh: 5 * time.Minute, Poll: time.Minute,
@@ -155,12 +178,28 @@ func TestLoad(t *testing.T) {
 		t.Error(diff)
 	}
 	for got, want := range map[string]string{
-		got.StorePath():                      in("state/agentmaild.db"),
-		got.SocketPath():                     in("state/agentmaild.sock"),
-		got.Inboxes[1].KeysDir(got.StateDir): in("state/keys/buying"),
+		got.StorePath():                       in("state/agentmaild.db"),
+		got.SocketPath():                      in("state/agentmaild.sock"),
+		got.Inboxes[1].KeysDir(got.StateDir):  in("state/keys/buying"),
+		got.Inboxes[1].SpoolDir(got.StateDir): in("state/spool/buying"),
 	} {
 		if got != want {
 			t.Errorf("path %s, want %s", got, want)
+		}
+	}
+}
+
+func TestReadDescribe(t *testing.T) {
+	dir := folder(t)
+	block, err := ReadDescribe(filepath.Join(dir, "describe.json"))
+	if err != nil || string(block) != `{"a":"Widgets","b":1}` {
+		t.Errorf("%s, %v", block, err)
+	}
+	write(t, filepath.Join(dir, "large"), `{"a":"`+strings.Repeat("x", maxDescribe)+`"}`, 0o600)
+	write(t, filepath.Join(dir, "twice"), `{"a":1,"a":2}`, 0o600)
+	for _, name := range []string{"large", "twice", "list.json", "empty", "nowhere", "."} {
+		if block, err := ReadDescribe(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s: %s", name, block)
 		}
 	}
 }

@@ -109,6 +109,22 @@ func TestMistakes(t *testing.T) {
 		{"public key alone", `[trust]`, "[public]\nlisten = \":443\"\nkey_file = \"dkim.pem\"\n[trust]", "6: public.cert_file: must be set where public.key_file is"},
 		{"public key open", `[trust]`, "[public]\nlisten = \":443\"\ncert_file = \"ca.pem\"\nkey_file = \"open\"\n[trust]", "9: public.key_file: FOLDER/open has mode 0640 and is open to other users: chmod 600 FOLDER/open"},
 		{"public not listening", `[trust]`, "[public]\ncert_file = \"ca.pem\"\nkey_file = \"dkim.pem\"\n[trust]", "6: public.listen: must be set where public.cert_file is"},
+		{"agentless sealing key", `handler =`, "sealing_key = \"open\"\nhandler =", `16: inbox.sealing_key: needs agent_key: make one with "agentmaild keys new --agent FILE"`},
+		{"agentless sealing", `handler =`, "sealing = \"required\"\nhandler =", `16: inbox.sealing: needs agent_key: make one with "agentmaild keys new --agent FILE"`},
+		{"agentless offerings", `handler =`, "offerings = [\"x\"]\nhandler =", `16: inbox.offerings: needs agent_key: make one with "agentmaild keys new --agent FILE"`},
+		{"agentless describe", `handler =`, "describe = \"x\"\nhandler =", `16: inbox.describe: needs agent_key: make one with "agentmaild keys new --agent FILE"`},
+		{"agentless bridge", `handler =`, "bridge = true\nhandler =", `16: inbox.bridge: needs agent_key: make one with "agentmaild keys new --agent FILE"`},
+		{"agent key missing", `handler =`, "agent_key = \"none\"\nhandler =", "16: inbox.agent_key: cannot be read: no such file or directory; it must be a file of mode 0600"},
+		{"agent key open", `handler =`, "agent_key = \"open\"\nhandler =", "16: inbox.agent_key: FOLDER/open has mode 0640 and is open to other users: chmod 600 FOLDER/open"},
+		{"agent key of something", `handler =`, "agent_key = \"sealing.key\"\nhandler =", `16: inbox.agent_key: loading the key in FOLDER/sealing.key: not the seed of an agent: a NATS user seed begins with SU and has 58 characters: make one with "agentmaild keys new --agent FILE"`},
+		{"sealing key of something", `handler =`, "agent_key = \"agent.seed\"\nsealing_key = \"agent.seed\"\nhandler =", `17: inbox.sealing_key: loading the key in FOLDER/agent.seed: not an X25519 key: 43 characters of unpadded base64url: make one with "agentmaild keys new --sealing FILE"`},
+		{"sealing without key", `handler =`, "agent_key = \"agent.seed\"\nsealing = \"required\"\nhandler =", `17: inbox.sealing: "required" needs sealing_key: make one with "agentmaild keys new --sealing FILE"`},
+		{"sealing", `handler =`, "sealing = \"always\"\nhandler =", `16: inbox.sealing: must be one of preferred, required, is "always"`},
+		{"offering of all", `handler =`, "agent_key = \"agent.seed\"\nofferings = [\"x\", \"knock\"]\nhandler =", `17: inbox.offerings: must be one of your own: every agent has chat, describe, knock and task.cancel, is "knock"`},
+		{"offering empty", `handler =`, "agent_key = \"agent.seed\"\nofferings = [\"\"]\nhandler =", `17: inbox.offerings: must be 1 to 256 bytes without control characters, is ""`},
+		{"offering twice", `handler =`, "agent_key = \"agent.seed\"\nofferings = [\"x\", \"x\"]\nhandler =", `17: inbox.offerings: "x" stands there twice`},
+		{"describe missing", `handler =`, "agent_key = \"agent.seed\"\ndescribe = \"none\"\nhandler =", "17: inbox.describe: cannot be used: no such file or directory; it must be a file with one JSON object"},
+		{"describe of a list", `handler =`, "agent_key = \"agent.seed\"\ndescribe = \"list.json\"\nhandler =", "17: inbox.describe: cannot be used: it holds something else; it must be a file with one JSON object"},
 		{
 			"several, by line", "port = 25\ntls = \"none\"\n[inbox.dkim]", "tls = \"no\"\n[inbox.dkim]\nhash = 1",
 			"24: inbox.smtp.tls: must be one of tls, starttls, none, is \"no\"\n26: inbox.dkim.hash: unknown key: it is not read in this table, remove it",
@@ -154,9 +170,9 @@ func TestMistakesBetweenInboxes(t *testing.T) {
 	for _, tt := range []struct{ name, old, replacement, want string }{
 		{"name", `"buying"`, `"sales"`, `31: inbox.name: "sales" is taken by the inbox in line 10: each needs its own`},
 		{"address", `"buyer@seller.example"`, `"agent@seller.EXAMPLE"`, `32: inbox.address: "agent@seller.example" is taken by the inbox in line 11: each needs its own`},
-		{"inline table", `port = 143`, `port = 99999`, "36: inbox.imap.port: must be 1 to 65535, is 99999"},
-		{"dkim type", `imap =`, "dkim = true\nimap =", "36: inbox.dkim: must be a table, is true or false: write [inbox.dkim]"},
-		{"command", `password_env = "AGENTMAILD_TEST_PASSWORD"`, `password_command = [""]`, "40: inbox.smtp.password_command: the program is empty: name it first, then its arguments, or leave the key out"},
+		{"inline table", `port = 143`, `port = 99999`, "42: inbox.imap.port: must be 1 to 65535, is 99999"},
+		{"dkim type", `imap =`, "dkim = true\nimap =", "42: inbox.dkim: must be a table, is true or false: write [inbox.dkim]"},
+		{"command", `password_env = "AGENTMAILD_TEST_PASSWORD"`, `password_command = [""]`, "46: inbox.smtp.password_command: the program is empty: name it first, then its arguments, or leave the key out"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := load(t, dir, valid+strings.Replace(second, tt.old, tt.replacement, 1))
