@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) keysCommand() *cobra.Command {
-	return group("keys", "The keys that sign an inbox's messages, see docs/keys.md",
+	return group("keys", "The keys of an inbox, see docs/keys.md and, of its agent, docs/agents.md",
 		a.keysNew(), a.keysList(), a.keysRetire(), a.keysRevoke(), a.keysPage(), a.keysCheck())
 }
 
@@ -94,34 +94,52 @@ func loadKeys(dir string) ([]party.OwnKey, error) {
 }
 
 func (a *app) keysNew() *cobra.Command {
-	return &cobra.Command{
-		Use: "new", Short: "Make a key", Args: cobra.NoArgs,
-		Long: "Make a key. Beside one that signs already it waits until that one is retired or revoked,\n" +
-			"and meanwhile becomes known to others on the key page.",
+	var agent, sealing string
+	cmd := &cobra.Command{
+		Use: "new [--agent FILE | --sealing FILE]", Short: "Make a key of the party, or one of the agent", Args: cobra.NoArgs,
+		Long: "Make a key of the party. Beside one that signs already it waits until that one is retired or revoked,\n" +
+			"and meanwhile becomes known to others on the key page. With a flag it is a key of the agent, in a file\n" +
+			"that the configuration then names, see docs/agents.md.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := a.keyFolder()
-			if err != nil {
-				return err
+			switch {
+			case cmd.Flags().Changed("agent") && cmd.Flags().Changed("sealing"):
+				return usage("--agent and --sealing make a key each: give one of them at a time")
+			case cmd.Flags().Changed("agent"):
+				return a.newAgentKey(cmd, agent)
+			case cmd.Flags().Changed("sealing"):
+				return a.newSealingKey(cmd, sealing)
+			default:
+				return a.newPartyKey(cmd)
 			}
-			key, err := party.NewKey(f.dir, rand.Reader, time.Now())
-			if err != nil {
-				return err
-			}
-			keys, err := f.shown()
-			if err != nil {
-				return err
-			}
-			return a.print(cmd, map[string]string{"kid": key.Kid, "folder": f.dir}, func() {
-				cmd.Printf("made key %s in %s\n", key.Kid, f.dir)
-				for _, k := range keys {
-					if k.Signs && k.Kid != key.Kid {
-						cmd.Printf("%s signs until it is retired\n", k.Kid)
-					}
-				}
-				cmd.Printf("Publish the page of `agentmaild keys page --inbox %s` at\n  %s\n", f.in.Name, f.url())
-			})
 		},
 	}
+	cmd.Flags().StringVar(&agent, "agent", "", "make the key that an agent signs with, in a new `FILE`")
+	cmd.Flags().StringVar(&sealing, "sealing", "", "make a key that others seal messages to, in a new `FILE`")
+	return cmd
+}
+
+func (a *app) newPartyKey(cmd *cobra.Command) error {
+	f, err := a.keyFolder()
+	if err != nil {
+		return err
+	}
+	key, err := party.NewKey(f.dir, rand.Reader, time.Now())
+	if err != nil {
+		return err
+	}
+	keys, err := f.shown()
+	if err != nil {
+		return err
+	}
+	return a.print(cmd, map[string]string{"kid": key.Kid, "folder": f.dir}, func() {
+		cmd.Printf("made key %s in %s\n", key.Kid, f.dir)
+		for _, k := range keys {
+			if k.Signs && k.Kid != key.Kid {
+				cmd.Printf("%s signs until it is retired\n", k.Kid)
+			}
+		}
+		cmd.Printf("Publish the page of `agentmaild keys page --inbox %s` at\n  %s\n", f.in.Name, f.url())
+	})
 }
 
 func (a *app) keysList() *cobra.Command {
