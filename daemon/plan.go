@@ -22,6 +22,7 @@ type inboxPlan struct {
 	cfg      config.Inbox
 	settings inbox.Settings
 	services inbox.Services
+	spool    string          // folder, "" without an agent
 	prices   *pricelist.List // nil without one
 	imap     mailbox.Account
 	smtp     mailbox.Account
@@ -53,16 +54,16 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: cfg.Trust.Hosts}, Pages: w.Pages, TXT: w.TXT},
 		Now:  w.Now, Random: w.Random, Log: w.Log,
 	}
-	return p, errors.Join(p.readKeys(cfg, w), p.readDKIM(), p.readAccounts(), p.readPrices())
+	return p, errors.Join(p.readKeys(cfg, w), p.readAgent(cfg), p.readDKIM(), p.readAccounts(), p.readPrices())
 }
 
 // same tells whether a unit made by one plan does all that the other asks for:
 // the table of the inbox is the same, and so is what its files hold. Passwords
-// and signing keys do not count: they are read anew each time.
+// and the keys of a party do not count: they are read anew each time.
 func (p *inboxPlan) same(q *inboxPlan) bool {
 	return reflect.DeepEqual(p.cfg, q.cfg) &&
 		reflect.DeepEqual(p.services.Keys.Trust, q.services.Keys.Trust) && reflect.DeepEqual(p.services.Signer, q.services.Signer) &&
-		reflect.DeepEqual(p.prices, q.prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
+		sameAgent(p.settings.Agent, q.settings.Agent) && reflect.DeepEqual(p.prices, q.prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
 }
 
 // readKeys finds the key that signs messages. An inbox that names a party
@@ -142,6 +143,9 @@ func account(s config.Server, port int) (mailbox.Account, error) {
 // open makes the running parts of the inbox on a store.
 func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 	p.services.Store = s
+	if err := p.openSpool(); err != nil {
+		return nil, err
+	}
 	in, err := inbox.Open(p.settings, p.services)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,9 @@ type unit struct {
 // start starts the goroutines of the inbox, until ctx ends or stop is called.
 func (u *unit) start(ctx context.Context, g *group) {
 	ctx, u.cancel = context.WithCancel(ctx)
+	if err := u.inbox.Begin(); err != nil {
+		u.log.Error("what was left behind cannot be put in order", "error", err)
+	}
 	part := func(name string, run func(context.Context) error) {
 		u.parts.Add(1)
 		g.start(u.inbox.Name()+" "+name, func() error {

@@ -431,6 +431,9 @@ func TestSpool(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.restart()
+	if err := s.seller.Begin(); err != nil {
+		t.Fatal(err)
+	}
 	if folders() != 0 {
 		t.Errorf("%d folders after a restart", folders())
 	}

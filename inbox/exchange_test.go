@@ -559,3 +559,35 @@ func foundIn(t testing.TB, raw []byte) *emailing.Found {
 	}
 	return found
 }
+
+// An agent that gets another key keeps its roster.
+func TestRosterSignedAnew(t *testing.T) {
+	s := agentScene(t)
+	if err := s.seller.Begin(); err != nil { // there is none yet
+		t.Fatal(err)
+	}
+	if err := s.seller.Decide(s.agent(s.buyer), agentmsg.StanceBlock, ""); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.seller.Roster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.seller.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := s.seller.Roster(); err != nil || !bytes.Equal(same, before) {
+		t.Errorf("it was signed anew for nothing: %s, %v", same, err)
+	}
+	set := s.settings["seller"]
+	agent := *set.Agent
+	agent.Identity = newIdentity(t)
+	set.Agent = &agent
+	s.settings["seller"] = set
+	s.restart()
+	if err := s.seller.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	_, raw := s.do(s.buyer, s.ask("chat", "Hello."))
+	s.expect(s.seller, raw, "blocked")
+}

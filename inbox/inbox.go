@@ -4,6 +4,7 @@
 package inbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -78,8 +79,7 @@ type Inbox struct {
 	rosterHeld atomic.Pointer[heldRoster]
 }
 
-// Open checks the settings and returns the inbox. Nothing is written; files in
-// the spool that no message has any more are removed.
+// Open checks the settings and returns the inbox. Nothing is written.
 func Open(set Settings, srv Services) (*Inbox, error) {
 	for name, value := range map[string]string{"address": set.Address, "contact": set.Contact} {
 		if parsed, err := address.Parse(value); err != nil || parsed != value {
@@ -101,8 +101,14 @@ func Open(set Settings, srv Services) (*Inbox, error) {
 		letters: newSignal(), events: newSignal(),
 		proving: make(chan struct{}, maxProving), trying: make(chan struct{}, maxProving),
 	}
-	return in, in.sweep()
+	return in, nil
 }
+
+// Begin puts in order what a crash or another configuration left behind: files
+// in the spool that no message has any more, a roster signed by an agent key of
+// before. It is called before the first Deliver, when no other Inbox of the
+// name delivers any more: the files of mails under way are no message's yet.
+func (in *Inbox) Begin() error { return errors.Join(in.sweep(), in.resignRoster()) }
 
 // defaultHourly is the hourly limit where none is set.
 const defaultHourly = 20
@@ -116,6 +122,22 @@ func (in *Inbox) Name() string { return in.set.Name }
 
 // Address is the inbox's email address.
 func (in *Inbox) Address() string { return in.set.Address }
+
+// AgentID is the id of the inbox's agent, "" without one.
+func (in *Inbox) AgentID() string {
+	if in.set.Agent == nil {
+		return ""
+	}
+	return in.set.Agent.Identity.ID()
+}
+
+// SealingKey is the public key that is sealed to for the agent, "" without one.
+func (in *Inbox) SealingKey() string {
+	if in.set.Agent == nil {
+		return ""
+	}
+	return in.set.Agent.Sealing.Public()
+}
 
 func (in *Inbox) update(fn func(*store.Tx) error) error {
 	return in.srv.Store.Update(in.set.Name, fn)

@@ -3,6 +3,7 @@ package inbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,6 +112,30 @@ func (j *judge) setStance(agent string, stance agentmsg.Stance, note string) err
 		return cannot("%w", err)
 	}
 	return j.putRoster(document)
+}
+
+// resignRoster signs the roster anew where the agent has another key than when
+// it was signed: whom the owner blocked stays blocked (D155).
+func (in *Inbox) resignRoster() error {
+	if in.set.Agent == nil {
+		return nil
+	}
+	document, err := in.Roster()
+	if err != nil || document == nil {
+		return err
+	}
+	if _, err := agentmsg.ParseRoster(document, in.set.Agent.Identity.ID()); !errors.Is(err, agentmsg.ErrOwner) {
+		return err
+	}
+	roster, err := agentmsg.DraftRoster(document)
+	if err != nil {
+		return fmt.Errorf("reading the roster: %w", err)
+	}
+	roster.Updated = in.srv.Now()
+	if document, err = in.set.Agent.Identity.SignRoster(roster); err != nil {
+		return err
+	}
+	return in.commit(func(j *judge) error { return j.putRoster(document) })
 }
 
 // stance is what the owner says of the sender of a message.

@@ -20,7 +20,7 @@ import (
 // Files that came with a message lie in a folder of their own under the spool,
 // for as long as a row of the store says so. They are written before the
 // transaction, and removed where it keeps none of them: a crash leaves at most
-// a folder without a row, which Open removes.
+// a folder without a row, which Begin removes.
 
 // keepSpooled is how long files are kept: 30 days at the door, and 30 more for
 // the agent to take them (D126).

@@ -96,15 +96,8 @@ type wireEntry struct {
 // members of its own. Errors: ErrOwner, a *Refusal with CodeJSON or
 // CodeSignature.
 func ParseRoster(data []byte, owner string) (*Roster, error) {
-	if len(data) > maxRoster {
-		return nil, &Refusal{Code: CodeJSON, Reason: "a roster longer than 4 MiB"}
-	}
-	canonical, err := canon.Strict(data, maxDepth)
+	w, canonical, err := readRoster(data)
 	if err != nil {
-		return nil, &Refusal{Code: CodeJSON, Reason: "not strict JSON", cause: err}
-	}
-	var w wireRoster
-	if err := decode("roster", canonical, &w); err != nil {
 		return nil, err
 	}
 	if fault := w.fault(); fault != "" {
@@ -119,18 +112,55 @@ func ParseRoster(data []byte, owner string) (*Roster, error) {
 	return w.roster(), nil
 }
 
+// DraftRoster reads a roster that is yet to be signed, or to be signed anew:
+// who signed it before and when does not count, and need not stand there. Error:
+// a *Refusal with CodeJSON.
+func DraftRoster(data []byte) (Roster, error) {
+	w, _, err := readRoster(data)
+	if err != nil {
+		return Roster{}, err
+	}
+	if w.Admission == "" {
+		w.Admission = versionRoster
+	}
+	if fault := w.wordFault(); fault != "" {
+		return Roster{}, &Refusal{Code: CodeJSON, Reason: fault}
+	}
+	r := w.roster()
+	r.Owner, r.Updated = "", time.Time{}
+	return *r, nil
+}
+
+// readRoster reads a roster that may not be well formed, and its canonical form.
+func readRoster(data []byte) (w wireRoster, canonical []byte, err error) {
+	if len(data) > maxRoster {
+		return w, nil, &Refusal{Code: CodeJSON, Reason: "a roster longer than 4 MiB"}
+	}
+	if canonical, err = canon.Strict(data, maxDepth); err != nil {
+		return w, nil, &Refusal{Code: CodeJSON, Reason: "not strict JSON", cause: err}
+	}
+	return w, canonical, decode("roster", canonical, &w)
+}
+
 // fault says what is not well formed; it is empty if nothing is.
 func (w *wireRoster) fault() string {
 	_, timely := parseTime(w.Updated)
 	switch {
-	case w.Admission != versionRoster:
-		return "admission is not " + versionRoster
 	case !IsID(w.Owner):
 		return "owner_key is not an agent id"
 	case !timely:
 		return "updated_at is not an RFC 3339 time"
 	case w.Sig.text == nil:
 		return "sig is missing"
+	}
+	return w.wordFault()
+}
+
+// wordFault says what is not well formed in the owner's word itself.
+func (w *wireRoster) wordFault() string {
+	switch {
+	case w.Admission != versionRoster:
+		return "admission is not " + versionRoster
 	case negative(w.Limits.PerSenderPerHour) || negative(w.Limits.ModelPerDay):
 		return "a limit is below 0"
 	case len(w.Entries) > maxEntries:

@@ -2,11 +2,13 @@ package agentmsg
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/go-json-experiment/json"
@@ -313,4 +315,50 @@ func TestRosterProperty(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// TestDraftRoster has a roster be written by hand, and be signed anew.
+func TestDraftRoster(t *testing.T) {
+	own, other, named := newAgent(t), newAgent(t), sender(t).ID()
+	entry := `{"subject":"` + named + `","stance":"block","note":"spam","colour":"red"}`
+	draft, err := DraftRoster([]byte(`{"entries":[` + entry + `],"limits":{"per_sender_per_hour":3},"x":1}`))
+	if err != nil || draft.Owner != "" || !draft.Updated.IsZero() || len(draft.Entries) != 1 || *draft.Limits.PerSenderPerHour != 3 {
+		t.Fatalf("%+v, %v", draft, err)
+	}
+	draft.Updated = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	signed, err := own.SignRoster(draft)
+	if err != nil || !strings.Contains(string(signed), `"colour":"red"`) {
+		t.Fatalf("%s, %v", signed, err)
+	}
+	again, err := DraftRoster(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signed, err = other.SignRoster(again); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := ParseRoster(signed, other.ID()); err != nil || held.Stance(named, KindContact) != StanceBlock {
+		t.Errorf("%+v, %v", held, err)
+	}
+	for name, text := range map[string]string{
+		"no JSON": "x", "another version": `{"admission":"v2","entries":[]}`, "twice": `{"entries":[` + entry + `,` + entry + `]}`,
+		"no stance": `{"entries":[{"subject":"` + named + `","stance":"maybe"}]}`, "long": `"` + strings.Repeat("x", maxRoster) + `"`,
+	} {
+		if _, err := DraftRoster([]byte(text)); codeOf(err) != CodeJSON {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func newAgent(t *testing.T) Identity {
+	t.Helper()
+	seed, err := NewSeed(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := ParseSeed(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity
 }
