@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"reflect"
 	"time"
@@ -153,11 +154,32 @@ func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 	log := p.services.Log.With("inbox", p.cfg.Name)
 	u := &unit{
 		plan: p, inbox: in, log: log,
-		watcher: &mailbox.Watcher{Account: p.imap, Folder: p.cfg.IMAP.Folder, IdleRefresh: p.cfg.IMAP.IdleRefresh, Poll: p.cfg.IMAP.Poll, Log: log},
+		watcher: p.watcher(log),
 		sender:  &mailbox.Sender{Account: p.smtp},
 	}
 	if p.settings.Handled {
 		u.handler = &handler.Handler{Inbox: in, Prices: p.prices, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
 	}
 	return u, nil
+}
+
+// Mailbox is the account of a configured inbox as its daemon would use it, for
+// who wants to look at it without one.
+type Mailbox struct {
+	Watcher *mailbox.Watcher
+	Sender  *mailbox.Sender
+	Signer  *dkim.Signer // nil where the mail provider signs
+}
+
+// NewMailbox reads what the account of an inbox needs. Nothing is connected to.
+func NewMailbox(c config.Inbox, log *slog.Logger) (*Mailbox, error) {
+	p := &inboxPlan{cfg: c}
+	if err := errors.Join(p.readDKIM(), p.readAccounts()); err != nil {
+		return nil, fmt.Errorf("inbox %s: %w", c.Name, err)
+	}
+	return &Mailbox{Watcher: p.watcher(log), Sender: &mailbox.Sender{Account: p.smtp}, Signer: p.services.Signer}, nil
+}
+
+func (p *inboxPlan) watcher(log *slog.Logger) *mailbox.Watcher {
+	return &mailbox.Watcher{Account: p.imap, Folder: p.cfg.IMAP.Folder, IdleRefresh: p.cfg.IMAP.IdleRefresh, Poll: p.cfg.IMAP.Poll, Log: log}
 }

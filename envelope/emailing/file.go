@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/url"
 	"strings"
 
@@ -84,4 +85,19 @@ type counter struct {
 func (c *counter) Write(data []byte) (int, error) {
 	c.n += int64(len(data))
 	return c.w.Write(data)
+}
+
+// CarriedName is the name of the part that a file lies in, as the carrier left
+// it; empty where there is no such part, or no name.
+func (f *Found) CarriedName(file agentmsg.File) string {
+	part, _ := f.part(file)
+	if part == nil {
+		return ""
+	}
+	for _, field := range []struct{ name, parameter string }{{"Content-Disposition", "filename"}, {"Content-Type", "name"}} {
+		if _, params, err := mime.ParseMediaType(part.Header.Get(field.name)); err == nil && params[field.parameter] != "" {
+			return params[field.parameter]
+		}
+	}
+	return ""
 }
