@@ -60,7 +60,7 @@ func (in *Inbox) bridge(mail *envelope.Mail, p *proven, person string) (*agentms
 		name = mail.Raw
 	}
 	sum := sha256.Sum256(name)
-	text := words(mail, envelope.MaxMail)
+	text := words(mail, maxBridged)
 	if text == "" {
 		return nil, end(Result{Verdict: Review, Reason: "the mail has no plain text"})
 	}
@@ -78,6 +78,10 @@ func (in *Inbox) bridge(mail *envelope.Mail, p *proven, person string) (*agentms
 	}
 	return e, nil
 }
+
+// maxBridged is how much of a mail is read, in bytes: more than the longest
+// text that may be handed on has in UTF-8.
+const maxBridged = 3*agentmsg.MaxText + 8
 
 // reviewRow is a mail that the owner may look at.
 type reviewRow struct {

@@ -270,6 +270,39 @@ func TestBridge(t *testing.T) {
 	}
 }
 
+// The words of people come in their charsets, and at any length.
+func TestBridgeWords(t *testing.T) {
+	s := agentScene(t)
+	for name, c := range map[string]struct{ head, body, want, verdict, answered string }{
+		"latin":     {"text/plain; charset=iso-8859-1", "Gr\xfc\xdfe", "Gr\u00fc\u00dfe", "bridged", ""},
+		"no known":  {"text/plain; charset=x-none", "Hello", "Hello", "bridged", ""},
+		"too long":  {"text/plain", strings.Repeat("a line of words\r\n", 70_000), "", "refused too_large", "CONTEXT_TOO_LARGE"},
+		"html only": {"text/html", "<p>Hello</p>", "", "review", ""},
+	} {
+		raw := bytes.Replace(s.personMail(name, false), []byte("text/plain; charset=utf-8"), []byte(c.head), 1)
+		raw = bytes.Replace(raw, []byte("Do you have mugs?"), []byte(c.body), 1)
+		raw = bytes.Replace(raw, []byte("<"+name+"@"), []byte("<"+strings.ReplaceAll(name, " ", "-")+"@"), 1)
+		signed, err := s.services["buyer"].Signer.Sign(raw, s.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.expect(s.seller, signed, c.verdict)
+		if r.Exchange == nil {
+			continue
+		}
+		if r.Exchange.Answered != c.answered {
+			t.Errorf("%s: answered %q", name, r.Exchange.Answered)
+		}
+		if c.want == "" {
+			continue
+		}
+		waiting, err := s.seller.Waiting()
+		if err != nil || !strings.Contains(string(waiting[len(waiting)-1].Message), c.want) && !strings.Contains(string(waiting[0].Message), c.want) {
+			t.Errorf("%s: %+v, %v", name, waiting, err)
+		}
+	}
+}
+
 // DNS trouble with a person's mail is tried again, and then it is bridged once.
 func TestBridgeRetries(t *testing.T) {
 	s := agentScene(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // A reply in a person's own words to a quote of ours decides nothing. It waits
@@ -119,13 +120,37 @@ func (in *Inbox) authResults(r dkim.Result) string {
 // words is the beginning of the plain text of a mail, at most limit bytes.
 func words(mail *envelope.Mail, limit int) string {
 	for part := range mail.Leaves("text/plain") {
-		data, err := part.Decode(1 << 20)
-		if err != nil {
+		data := beginning{limit: limit}
+		if err := part.DecodeTo(&data, envelope.MaxMail); err != nil {
 			return ""
 		}
-		return strings.ToValidUTF8(string(data[:min(len(data), limit)]), "")
+		text := inUTF8(data.text, part.Params["charset"])
+		return strings.ToValidUTF8(text[:min(len(text), limit)], "")
 	}
 	return ""
+}
+
+// beginning keeps the first bytes of what is written.
+type beginning struct {
+	text  []byte
+	limit int
+}
+
+// Write takes all, and keeps what fits.
+func (b *beginning) Write(p []byte) (int, error) {
+	b.text = append(b.text, p[:min(len(p), b.limit-len(b.text))]...)
+	return len(p), nil
+}
+
+// inUTF8 reads a text in the charset that it says it has. People's mail comes
+// in many; one that is not known is read as UTF-8.
+func inUTF8(text []byte, charset string) string {
+	if encoding, err := htmlindex.Get(charset); err == nil {
+		if decoded, err := encoding.NewDecoder().Bytes(text); err == nil {
+			return string(decoded)
+		}
+	}
+	return string(text)
 }
 
 // replied keeps a reply until its quote is not open any more.
