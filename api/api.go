@@ -18,8 +18,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// maxBody bounds a request, in bytes.
-const maxBody = 1 << 20
+// maxBody bounds a request, in bytes: a roster has 4 MiB at most.
+const maxBody = 5 << 20
 
 // Server answers for a set of inboxes.
 type Server struct {
@@ -38,6 +38,9 @@ type Served struct {
 type Inbox struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
+
+	Agent      string `json:"agent_id,omitempty"`
+	SealingKey string `json:"sealing_key,omitempty"` // public
 }
 
 // failure is the body of every answer that is no success. Its status tells
@@ -82,7 +85,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v1/inboxes", func(w http.ResponseWriter, _ *http.Request) {
 		list := []Inbox{}
 		for _, in := range s.Inboxes() {
-			list = append(list, Inbox{in.Name(), in.Address()})
+			list = append(list, Inbox{in.Name(), in.Address(), in.AgentID(), in.SealingKey()})
 		}
 		s.write(w, list, nil)
 	})
@@ -102,6 +105,7 @@ func (s *Server) routes() http.Handler {
 		return in.Count(r.PathValue("key"))
 	})
 	s.records(mux)
+	s.agents(mux)
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", act)
 	s.served(mux, "GET /v1/inboxes/{inbox}/health", health)
 	return mux
@@ -109,9 +113,9 @@ func (s *Server) routes() http.Handler {
 
 // act does the action in the body.
 func act(in *inbox.Inbox, r *http.Request) (any, error) {
-	var action inbox.Action
-	if err := json.UnmarshalRead(r.Body, &action, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("%w: the request is no action: %w", inbox.ErrAction, err)
+	action, err := body[inbox.Action](r, "action")
+	if err != nil {
+		return nil, err
 	}
 	return in.Do(action)
 }

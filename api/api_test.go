@@ -144,7 +144,7 @@ func TestClient(t *testing.T) {
 	r, ctx := serve(t), t.Context()
 	inboxes, err := r.client.Inboxes(ctx)
 	check(t, err)
-	if len(inboxes) != 1 || inboxes[0] != (Inbox{"sales", "agent@seller.test"}) {
+	if len(inboxes) != 1 || inboxes[0] != (Inbox{Name: "sales", Address: "agent@seller.test"}) {
 		t.Errorf("inboxes: %v", inboxes)
 	}
 	done, err := r.client.Do(ctx, "sales", ask())
@@ -202,6 +202,12 @@ func TestRefusals(t *testing.T) {
 		"record":  {func() error { _, err := r.client.Record(ctx, "sales", "x/y", true); return err }, `no record of this side is kept of "x/y"`},
 		"theirs":  {func() error { _, err := r.client.CheckRecord(ctx, "sales", "x", false); return err }, `no record of the other side is kept of "x"`},
 		"count":   {func() error { _, err := r.client.Count(ctx, "sales", "reply-x/1"); return err }, `no reply waits under "reply-x/1"`},
+		"request": {func() error { _, err := r.client.Request(ctx, "sales", "", "x/y"); return err }, `request "x/y" is not known here`},
+		"task":    {func() error { _, err := r.client.Task(ctx, "sales", "x/y"); return err }, `task "x/y" is not known here`},
+		"contact": {func() error { return r.client.PutContact(ctx, "sales", inbox.Contact{}) }, "the inbox has no agent: give it an agent_key in the configuration"},
+		"remove":  {func() error { return r.client.RemoveContact(ctx, "sales", "x/y") }, `agent "x/y" has no name card`},
+		"roster":  {func() error { return r.client.SetRoster(ctx, "sales", []byte("{}")) }, "the inbox has no agent"},
+		"ruling":  {func() error { return r.client.Rule(ctx, "sales", Ruling{}) }, "the inbox has no agent"},
 		"action":  {func() error { _, err := r.client.Do(ctx, "sales", inbox.Action{Type: "sell"}); return err }, `type: "sell" is none of`},
 	} {
 		if err := c.do(); !errors.As(err, new(*RefusedError)) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -223,7 +229,10 @@ func TestRequests(t *testing.T) {
 		{"empty", "POST", "/sales/actions", ``, 400, "the request is no action"},
 		{"unknown member", "POST", "/sales/actions", `{"type":"ask_quote","price":1}`, 400, `\"price\"`},
 		{"two documents", "POST", "/sales/actions", `{"type":"ask_quote"}{}`, 400, "the request is no action"},
-		{"over 1 MiB", "POST", "/sales/actions", `{"note":"` + strings.Repeat("x", maxBody) + `"}`, 400, "request body too large"},
+		{"too large", "POST", "/sales/actions", `{"note":"` + strings.Repeat("x", maxBody) + `"}`, 400, "request body too large"},
+		{"no card", "POST", "/sales/contacts", `{"agent":"x"}`, 400, "the request is no name card"},
+		{"no ruling", "POST", "/sales/rulings", `[]`, 400, "the request is no word on an agent"},
+		{"no roster", "POST", "/sales/roster", strings.Repeat("x", maxBody+1), 400, "the roster cannot be read"},
 		{"other method", "GET", "/sales/actions", ``, 405, "Method Not Allowed"},
 		{"other path", "GET", "/sales/keys", ``, 404, "not found"},
 		{"other side", "GET", "/sales/records/both/x", ``, 400, "a record is ours or theirs"},

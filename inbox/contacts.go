@@ -2,6 +2,9 @@ package inbox
 
 import (
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
@@ -19,8 +22,11 @@ type Contact struct {
 	Pinned     bool     `json:"pinned,omitzero"`
 }
 
-// maxAddresses bounds the addresses of a card.
-const maxAddresses = 10
+// What a card holds at most.
+const (
+	maxAddresses = 10
+	maxCardName  = 200 // characters
+)
 
 // PutContact writes a name card into the contact book. An address that is on
 // another agent's card is refused: it is taken off there first. Errors wrap
@@ -32,6 +38,10 @@ func (in *Inbox) PutContact(c Contact) error {
 	switch {
 	case !agentmsg.IsID(c.Agent):
 		return cannot("agent_id: %q is not an agent id", c.Agent)
+	case c.SealingKey != "" && !agentmsg.IsSealingKey(c.SealingKey):
+		return cannot("sealing_key: %q is no X25519 key in unpadded base64url", c.SealingKey)
+	case utf8.RuneCountInString(c.Name) > maxCardName || strings.ContainsFunc(c.Name, unicode.IsControl):
+		return cannot("name: at most %d characters without control characters", maxCardName)
 	case len(c.Addresses) > maxAddresses:
 		return cannot("addresses: at most %d", maxAddresses)
 	}

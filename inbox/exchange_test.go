@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -590,4 +591,65 @@ func TestRosterSignedAnew(t *testing.T) {
 	}
 	_, raw := s.do(s.buyer, s.ask("chat", "Hello."))
 	s.expect(s.seller, raw, "blocked")
+}
+
+// TestRequest shows a request from both ends with what was answered, and reads
+// what was sealed to the one who looks.
+func TestRequest(t *testing.T) {
+	key := func(set *Settings) {
+		seed, err := agentmsg.NewSealingKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set.Agent.Sealing, err = agentmsg.ParseSealingKey(seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := agentScene(t, key)
+	s.admits()
+	for _, in := range []*Inbox{s.buyer, s.seller} {
+		other := s.seller
+		if in == s.seller {
+			other = s.buyer
+		}
+		if err := in.PutContact(Contact{Agent: other.AgentID(), Addresses: []string{other.Address()}, SealingKey: other.SealingKey()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, raw := s.do(s.buyer, s.ask("chat", "Secret."))
+	s.expect(s.seller, raw, "accepted")
+	_, raw = s.do(s.seller, Action{Type: ActRespond, Request: done.ID, Text: "Known."})
+	s.expect(s.buyer, raw, "accepted")
+	for in, want := range map[*Inbox][2]string{s.buyer: {"", "Known."}, s.seller: {"Secret.", ""}} {
+		list, err := in.Request("", done.ID)
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%s: %d messages, %v", in.Name(), len(list), err)
+		}
+		for i, m := range list {
+			if m.Text != want[i] || m.Text == "" && !agentmsg.IsSealed(m.Body) || m.Text != "" && agentmsg.IsSealed(m.Body) {
+				t.Errorf("%s: message %d is %q, %s", in.Name(), i, m.Text, m.Body)
+			}
+			if body, err := in.Body(m.Message); err != nil || !bytes.Equal(body, m.Body) {
+				t.Errorf("%s: message %d has body %s, %v", in.Name(), i, body, err)
+			}
+		}
+	}
+	if list, err := s.buyer.Requests(); err != nil || len(list) != 1 || list[0].Message != nil || list[0].Body != nil {
+		t.Errorf("the list is %+v, %v", list, err)
+	}
+	for _, id := range []string{"gone", ""} {
+		if _, err := s.buyer.Request("", id); !errors.Is(err, ErrAction) {
+			t.Errorf("request %q: %v", id, err)
+		}
+	}
+	if _, err := s.buyer.Body([]byte("{}")); err == nil {
+		t.Error("what is no message has a body")
+	}
+	for name, c := range map[string]Contact{
+		"key": {Agent: s.agent(s.seller), SealingKey: "x"}, "name": {Agent: s.agent(s.seller), Name: "a\nb"},
+	} {
+		if err := s.buyer.PutContact(c); !errors.Is(err, ErrAction) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

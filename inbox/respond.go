@@ -154,7 +154,7 @@ func (s *sending) requestNamed() (string, exchangeRow, error) {
 	}
 	if agent == "" {
 		var err error
-		if agent, err = s.senderOf(id); err != nil {
+		if agent, err = senderOf(s.tx, id, s.in.AgentID()); err != nil {
 			return "", exchangeRow{}, err
 		}
 	}
@@ -167,12 +167,13 @@ func (s *sending) requestNamed() (string, exchangeRow, error) {
 	return key, row, err
 }
 
-// senderOf is the agent that sent a message to this one, by the id alone.
-func (j *judge) senderOf(id string) (string, error) {
+// senderOf is the agent that sent a message, by the id alone; "" for none. One
+// agent is left out.
+func senderOf(tx *store.Tx, id, but string) (string, error) {
 	var agents []string
-	err := j.tx.Scan(tableExchanges, "", "", func(r store.Row) (bool, error) {
+	err := tx.Scan(tableExchanges, "", "", func(r store.Row) (bool, error) {
 		agent, have, _ := strings.Cut(r.Key, "\x00")
-		if have == id && agent != j.in.set.Agent.Identity.ID() {
+		if have == id && agent != but {
 			agents = append(agents, agent)
 		}
 		return true, nil

@@ -1,11 +1,13 @@
 package inbox
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -29,7 +31,9 @@ type ExchangeMessage struct {
 	Answer   agentmsg.Status `json:"answer,omitempty"` // of a request: the last
 	Delivery *Delivery       `json:"delivery,omitempty"`
 	Files    []ReceivedFile  `json:"files,omitempty"`
-	Message  jsontext.Value  `json:"message"` // as signed; text from outside
+	Message  jsontext.Value  `json:"message,omitempty"` // as signed; text from outside
+	Body     jsontext.Value  `json:"body,omitempty"`    // input or output, opened where it was sealed to this agent
+	Text     string          `json:"text,omitempty"`    // of the body; text from outside
 }
 
 // Tasks lists the tasks, without their messages.
@@ -67,15 +71,19 @@ func (in *Inbox) Task(id string) (Task, error) {
 			if _, err := tx.Get(tableExchanges, key, &m); err != nil {
 				return err
 			}
-			t.Messages = append(t.Messages, m.message(key))
+			shown, err := in.shown(key, &m)
+			if err != nil {
+				return err
+			}
+			t.Messages = append(t.Messages, shown)
 		}
 		return nil
 	})
 	return t, err
 }
 
-// Requests lists the messages that were received and sent, oldest first of
-// each agent.
+// Requests lists the requests that were received and sent, without what they
+// say, oldest first of each agent.
 func (in *Inbox) Requests() ([]ExchangeMessage, error) {
 	var list []ExchangeMessage
 	err := in.view(func(tx *store.Tx) error {
@@ -93,11 +101,101 @@ func (in *Inbox) Requests() ([]ExchangeMessage, error) {
 	return list, err
 }
 
+// Request returns a request that was received or sent, and the responds to it,
+// in the order of their ids. The agent that sent it may be "" where no two sent
+// one of that id. ErrAction when it is unknown.
+func (in *Inbox) Request(agent, id string) ([]ExchangeMessage, error) {
+	var list []ExchangeMessage
+	err := in.view(func(tx *store.Tx) error {
+		if agent == "" {
+			var err error
+			if agent, err = senderOf(tx, id, ""); err != nil {
+				return err
+			}
+		}
+		var row exchangeRow
+		key := exchangeKey(agent, id)
+		known, err := tx.Get(tableExchanges, key, &row)
+		if err != nil {
+			return err
+		}
+		if !known || row.Kind != agentmsg.TypeRequest {
+			return cannot("request %q is not known here: see `agentmaild request list`", id)
+		}
+		request, err := in.shown(key, &row)
+		if err != nil {
+			return err
+		}
+		list = []ExchangeMessage{request}
+		from := row.To
+		if agent != in.AgentID() {
+			from = in.AgentID()
+		}
+		return in.responds(tx, from, id, &list)
+	})
+	return list, err
+}
+
+// responds finds what an agent answered to a request.
+func (in *Inbox) responds(tx *store.Tx, agent, request string, list *[]ExchangeMessage) error {
+	return tx.Scan(tableExchanges, exchangeKey(agent, ""), "", func(r store.Row) (bool, error) {
+		var row exchangeRow
+		if err := r.Decode(&row); err != nil || row.Kind != agentmsg.TypeRespond {
+			return err == nil, err
+		}
+		var named struct {
+			InReplyTo string `json:"in_reply_to"`
+		}
+		if err := json.Unmarshal([]byte(row.Envelope), &named); err != nil || named.InReplyTo != request {
+			return err == nil, err
+		}
+		shown, err := in.shown(strings.Clone(r.Key), &row)
+		*list = append(*list, shown)
+		return true, err
+	})
+}
+
+// shown is a message with what it says.
+func (in *Inbox) shown(key string, row *exchangeRow) (ExchangeMessage, error) {
+	m := row.message(key)
+	m.Message = jsontext.Value(row.Envelope)
+	opened, err := in.opened(m.Message)
+	if err != nil {
+		return m, fmt.Errorf("reading a message: %w", err)
+	}
+	m.Body, m.Text = opened.Body(), opened.Text()
+	return m, nil
+}
+
+// opened is a signed message whose body is read where it was sealed to this
+// agent. Another stays as it is.
+func (in *Inbox) opened(message jsontext.Value) (*agentmsg.Envelope, error) {
+	e, err := agentmsg.Parse(message)
+	if err != nil || in.set.Agent == nil {
+		return e, err
+	}
+	if opened, err := e.Open(in.set.Agent.Sealing); err == nil {
+		return opened, nil
+	}
+	return e, nil
+}
+
+// Body is the input or output of a message of Agent Emailing, opened where it
+// was sealed to this agent; nil where it has none.
+func (in *Inbox) Body(message jsontext.Value) (jsontext.Value, error) {
+	e, err := in.opened(message)
+	if err != nil {
+		return nil, err
+	}
+	return e.Body(), nil
+}
+
+// message is a message without what it says.
 func (m *exchangeRow) message(key string) ExchangeMessage {
 	from, id, _ := strings.Cut(key, "\x00")
 	v := ExchangeMessage{
 		ID: id, From: from, Kind: m.Kind, Offering: m.Offering, Person: m.Person, Task: m.Task, At: m.At / 1000,
-		Answer: m.Answer, Files: m.Files, Message: jsontext.Value(m.Envelope),
+		Answer: m.Answer, Files: m.Files,
 	}
 	switch {
 	case m.Address == "":

@@ -112,6 +112,12 @@ func agree(private *ecdh.PrivateKey, public *ecdh.PublicKey) (*[32]byte, error) 
 	return &shared, nil
 }
 
+// IsSealingKey tells whether text is a public key that can be sealed to.
+func IsSealingKey(text string) bool {
+	_, err := sealingKey(text)
+	return err == nil
+}
+
 func sealingKey(text string) (*ecdh.PublicKey, error) {
 	raw, err := decode64(base64.RawURLEncoding, text)
 	if err != nil {
