@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/go-json-experiment/json"
 )
@@ -65,18 +66,9 @@ func (s *Server) Serve(ctx context.Context, path string) error {
 	}
 	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
-	ended := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(ended)
-		done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_ = server.Shutdown(done)
-	})
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := listen.HTTP(ctx, server, listener); err != ctx.Err() {
 		return fmt.Errorf("serving the control socket: %w", err)
 	}
-	<-ended // requests under way have been answered
 	return ctx.Err()
 }
 

@@ -3,7 +3,6 @@ package keypage
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/party"
 )
 
@@ -25,7 +25,6 @@ const (
 	readTime  = 5 * time.Second
 	writeTime = 10 * time.Second
 	idleTime  = 10 * time.Second
-	stopTime  = 5 * time.Second
 )
 
 // Server shows key pages, to GET and HEAD, and nothing else.
@@ -77,22 +76,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		// What strangers do wrong is no trouble of ours.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	ended := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(ended)
-		done, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-		defer cancel()
-		_ = server.Shutdown(done)
-	})
-	defer stop()
 	l = netutil.LimitListener(l, maxConns)
 	if s.shown.Load().certificate != nil {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate})
 	}
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := listen.HTTP(ctx, server, l); err != ctx.Err() {
 		return fmt.Errorf("serving key pages: %w", err)
 	}
-	<-ended
 	return ctx.Err()
 }
 
