@@ -9,7 +9,8 @@ type Backlog struct {
 	Letters int `json:"letters"` // in the outbox, with those that wait for the owner
 	Retries int `json:"retries"` // mails that DNS or a key page could not be reached for
 
-	LetterError string `json:"-"` // of the last try of the oldest letter that has one
+	LetterError  string `json:"-"` // of the last try of the oldest letter that has one
+	OldestLetter int64  `json:"-"` // when it was queued, Unix seconds; 0 without a letter
 }
 
 // Backlog counts what waits now.
@@ -25,6 +26,9 @@ func (in *Inbox) Backlog() (Backlog, error) {
 			var l letterRow
 			err := r.Decode(&l)
 			b.Letters++
+			if b.OldestLetter == 0 || l.Queued < b.OldestLetter {
+				b.OldestLetter = l.Queued
+			}
 			if b.LetterError == "" && l.Error != "" {
 				b.LetterError = "the mail to " + l.To + " " + l.Error
 			}

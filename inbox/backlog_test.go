@@ -35,7 +35,7 @@ func TestBacklog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Backlog{Events: 1, Held: 1, Letters: 1, Retries: 1, LetterError: "the mail to agent@buyer.test could not be sent: " + sendError(true).Error()}
+	want := Backlog{Events: 1, Held: 1, Letters: 1, Retries: 1, OldestLetter: s.now.Unix(), LetterError: "the mail to agent@buyer.test could not be sent: " + sendError(true).Error()}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

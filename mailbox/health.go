@@ -14,6 +14,7 @@ type Health struct {
 	LastMail  time.Time // last mail handed over
 	LastError string    // phase, server and its own words, printable, no credentials; empty after a successful look
 	Retries   int       // failures since the last successful look
+	Sessions  int       // begun since the Watcher runs: each after the first is a reconnect
 }
 
 // healthRecord is a Health shared between the watcher and who asks.

@@ -85,7 +85,7 @@ func (w *Watcher) session(ctx context.Context, looker *looker) error {
 		return err
 	}
 	defer s.close()
-	w.health.change(func(h *Health) { h.Polling = !s.idle })
+	w.health.change(func(h *Health) { h.Polling, h.Sessions = !s.idle, h.Sessions+1 })
 	for {
 		if err := looker.look(ctx, s); err != nil {
 			return err

@@ -380,7 +380,7 @@ func TestHealthInIdle(t *testing.T) {
 		go func() { done <- w.Run(ctx, l.load, l.deliver) }()
 		time.Sleep(6 * time.Minute) // of the bubble's clock: into the second IDLE
 		h := w.Health()
-		if age := time.Since(h.IdleSince); !h.Connected || age <= 0 || age > time.Minute {
+		if age := time.Since(h.IdleSince); !h.Connected || age <= 0 || age > time.Minute || h.Sessions != 1 {
 			t.Errorf("health %+v", h)
 		}
 		cancel()

@@ -25,6 +25,7 @@ type Fetcher struct {
 	mu      sync.Mutex
 	entries map[entryKey]*entry
 	windows map[string]*window // by host; only trusted hosts get here, so they are few
+	made    Fetches
 }
 
 // entryKey is the exact address and the party asked for: no two spellings, and no two parties, share a page.
@@ -80,6 +81,20 @@ func (f *Fetcher) Page(ctx context.Context, address, party string, fresh bool) (
 	return f.fly(ctx, key, e, fresh)
 }
 
+// Fetches counts the fetches of key pages by what came of them, those that a cache answered left out.
+type Fetches struct {
+	Pages  int64 // a page
+	None   int64 // no usable page
+	Failed int64 // nothing for now: ErrTemporary
+}
+
+// Fetches counts what was fetched so far.
+func (f *Fetcher) Fetches() Fetches {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.made
+}
+
 // fly makes the fetch of e. It lands even out of a panic, so that nobody waits for ever.
 func (f *Fetcher) fly(ctx context.Context, key entryKey, e *entry, fresh bool) (*Page, error) {
 	var page *Page
@@ -115,11 +130,15 @@ func (f *Fetcher) land(e *entry, page *Page, life time.Duration, err error) {
 	e.flight.page, e.flight.err = page, err
 	close(e.flight.done)
 	e.flight = nil
-	if errors.Is(err, ErrTemporary) {
+	switch {
+	case errors.Is(err, ErrTemporary):
+		f.made.Failed++
 		return
-	}
-	if err != nil {
+	case err != nil:
+		f.made.None++
 		life = minAge
+	default:
+		f.made.Pages++
 	}
 	e.page, e.err, e.fetched, e.expires = page, err, f.now(), f.now().Add(life)
 }

@@ -69,6 +69,11 @@ func TestCacheExpires(t *testing.T) {
 	if page := c.want(t, false, nil, 4); page.Keys[0].RevokedAt == 0 {
 		t.Error("the revocation is not seen")
 	}
+	c.now, c.status = c.now.Add(time.Hour), http.StatusNotFound
+	c.want(t, false, ErrNoPage, 5)
+	if got, want := c.fetcher.Fetches(), (Fetches{Pages: 2, None: 1, Failed: 2}); got != want {
+		t.Errorf("counted %+v", got)
+	}
 }
 
 // A cache on the way has held the page for most of its time: it is not held for as long again.

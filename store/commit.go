@@ -45,7 +45,8 @@ func (s *Store) commit(batch []*call) {
 		if failed < 0 {
 			if err == nil {
 				s.commits.Add(1)
-			} else { // a full disk, above all; the next one may go through
+			} else {
+				s.failed.Add(1) // a full disk, above all; the next one may go through
 				err = fmt.Errorf("writing the store: %w", err)
 			}
 			for _, c := range batch {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -58,6 +59,7 @@ type Store struct {
 
 	writes  int // of the committer, since rows settled last
 	commits atomic.Int64
+	failed  atomic.Int64
 	damage  atomic.Pointer[error] // the first that was met
 	wrong   func(error)           // nil but in tests: see Rehearse
 }
@@ -236,3 +238,14 @@ func (s *Store) Backup(w io.Writer) error {
 // Commits is the number of transactions that were committed since Open, each
 // of which costs two syncs of the disk.
 func (s *Store) Commits() int64 { return s.commits.Load() }
+
+// Failed is the number of transactions since Open that could not be written,
+// as on a full disk.
+func (s *Store) Failed() int64 { return s.failed.Load() }
+
+// WriteTime is the time that all commits since Open have taken to write and
+// sync the file.
+func (s *Store) WriteTime() time.Duration {
+	stats := s.db.Stats()
+	return stats.TxStats.GetWriteTime()
+}

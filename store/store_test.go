@@ -72,6 +72,21 @@ func TestRowsLastAcrossReopen(t *testing.T) {
 	}
 }
 
+func TestWriteTime(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	before := s.WriteTime()
+	if err := s.Update("x", func(tx *Tx) error { return tx.Put("t", "k", 1) }); err != nil {
+		t.Fatal(err)
+	}
+	if s.WriteTime() <= before || s.Failed() != 0 {
+		t.Errorf("%s before a commit, %s after it; %d failed", before, s.WriteTime(), s.Failed())
+	}
+}
+
 func TestInboxesAreApart(t *testing.T) {
 	s := fresh(t)
 	put(t, s, "sales", "a", row{"sales", 1})
