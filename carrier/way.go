@@ -14,8 +14,11 @@ var ErrNotArrived = errors.New("the mail was sent and has not arrived")
 
 // Send sends a probe and returns what arrives of it, as the mailbox gives it.
 // Nothing in the mailbox is changed: the probe stays there. Errors: that of the
-// sender, ErrNotArrived where ctx ends before.
+// sender and of the mailbox, ErrNotArrived where ctx ends before.
 func Send(ctx context.Context, p *Probe, sender *mailbox.Sender, l mailbox.Letter, watcher *mailbox.Watcher) ([]byte, error) {
+	if err := watcher.Probe(ctx); err != nil { // or it would be tried until ctx ends
+		return nil, fmt.Errorf("looking into the mailbox: %w", err)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	w := way{probe: p, sender: sender, letter: l, stop: stop}
