@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/store"
@@ -27,6 +30,7 @@ type crashes struct {
 	point   int                 // instants passed so far
 	at      int                 // the one to crash at
 	hit     bool
+	answer  func(*Inbox, *Event) Action // what the handler does about an event; nothing without a type
 }
 
 // instant is passed before and after everything that lasts.
@@ -86,8 +90,7 @@ func (c *crashes) receive(in *Inbox) (bool, error) {
 	return true, c.instant()
 }
 
-// decide is the handler: an ask is quoted, a quote is countered once, a
-// counter is accepted.
+// decide is the handler.
 func (c *crashes) decide(in *Inbox) (bool, error) {
 	e, _, _, err := in.Pending()
 	if err != nil || e == nil {
@@ -96,17 +99,7 @@ func (c *crashes) decide(in *Inbox) (bool, error) {
 	if err := c.instant(); err != nil {
 		return true, err
 	}
-	a := Action{Event: e.Seq}
-	switch m, parseErr := intent.Parse(e.Message); {
-	case parseErr != nil:
-		c.t.Fatal(parseErr)
-	case m.Type == intent.AskQuote:
-		a = quoteAction(m.Thread, "", 55000)
-	case m.Type == intent.Quote && in.Name() == "buyer":
-		a = quoteAction("", m.ID, 50000)
-	case m.Type == intent.Quote:
-		a = Action{Type: intent.Accept, Ref: m.ID}
-	}
+	a := c.answer(in, e)
 	if a.Type == "" {
 		err = in.HandlerDone(e.Seq)
 	} else {
@@ -117,6 +110,39 @@ func (c *crashes) decide(in *Inbox) (bool, error) {
 		return true, err
 	}
 	return true, c.instant()
+}
+
+// haggle quotes an ask, counters a quote once, and accepts a counter.
+func (c *crashes) haggle(in *Inbox, e *Event) Action {
+	switch m, err := intent.Parse(e.Message); {
+	case err != nil:
+		c.t.Fatal(err)
+	case m.Type == intent.AskQuote:
+		return quoteAction(m.Thread, "", 55000)
+	case m.Type == intent.Quote && in.Name() == "buyer":
+		return quoteAction("", m.ID, 50000)
+	case m.Type == intent.Quote:
+		return Action{Type: intent.Accept, Ref: m.ID}
+	}
+	return Action{}
+}
+
+// translate asks for the language, gives it, and answers with a file.
+func (c *crashes) translate(file string) func(*Inbox, *Event) Action {
+	return func(in *Inbox, e *Event) Action {
+		switch {
+		case in.Name() == "buyer" && e.Exchange.Task.State == agentmsg.StatusInputRequired:
+			a := c.ask("translate", "French.")
+			a.Task = e.Exchange.Task.ID
+			return a
+		case in.Name() == "buyer":
+			return Action{}
+		case e.Exchange.Task == nil:
+			return Action{Type: ActRespond, Status: agentmsg.StatusInputRequired, Text: "Into which language?"}
+		default:
+			return Action{Type: ActRespond, Text: "Voilà.", Files: []string{file}}
+		}
+	}
 }
 
 func (c *crashes) send(in *Inbox) (bool, error) {
@@ -149,6 +175,7 @@ func (c *crashes) send(in *Inbox) (bool, error) {
 func TestCrashAtEveryInstant(t *testing.T) {
 	for at := 1; ; at++ {
 		c := &crashes{scene: newScene(t, handled), mailbox: map[string][][]byte{}, sent: map[string][]byte{}, at: at}
+		c.answer = c.haggle
 		ask, err := c.buyer.Do(askAction())
 		if err != nil {
 			t.Fatal(err)
@@ -163,6 +190,54 @@ func TestCrashAtEveryInstant(t *testing.T) {
 				t.Errorf("only %d instants", at-1)
 			}
 			return
+		}
+	}
+}
+
+// The same for a task: it ends once, with its file, on both sides.
+func TestTaskCrashAtEveryInstant(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(file, []byte("Les tasses"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; ; at++ {
+		c := &crashes{scene: agentScene(t), mailbox: map[string][][]byte{}, sent: map[string][]byte{}, at: at}
+		c.answer = c.translate(file)
+		c.admits()
+		ask := c.ask("translate", "Please translate.")
+		ask.Files = []string{file}
+		if _, err := c.buyer.Do(ask); err != nil {
+			t.Fatal(err)
+		}
+		c.playOut()
+		c.compareTask()
+		if t.Failed() {
+			t.Fatalf("with a crash at instant %d", at)
+		}
+		if !c.hit {
+			if at < 20 {
+				t.Errorf("only %d instants", at-1)
+			}
+			return
+		}
+	}
+}
+
+func (c *crashes) compareTask() {
+	if len(c.sent) != 4 {
+		c.t.Errorf("%d different mails", len(c.sent))
+	}
+	for _, in := range []*Inbox{c.buyer, c.seller} {
+		tasks, err := in.Tasks()
+		if err != nil || len(tasks) != 1 || tasks[0].State != agentmsg.StatusCompleted || len(tasks[0].Updates) != 2 {
+			c.t.Errorf("%s: tasks %+v, %v", in.Name(), tasks, err)
+		}
+		if letters, e := outbox(c.t, in), c.pending(in); len(letters) != 0 || e != nil {
+			c.t.Errorf("%s: %d letters left, %+v pending", in.Name(), len(letters), e)
+		}
+		kept, err := filepath.Glob(filepath.Join(in.srv.Spool.Name(), "*", "a.txt"))
+		if err != nil || len(kept) != 1 {
+			c.t.Errorf("%s: the spool has %v, %v", in.Name(), kept, err)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"time"
+
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
@@ -69,7 +71,7 @@ func (s *sending) request() (Done, error) {
 
 // ask signs and mails a request.
 func (s *sending) ask(agent, to, task string, r *agentmsg.Request) (Done, error) {
-	signed, err := s.sign(agentmsg.Envelope{To: agent, TaskID: task, Request: r})
+	signed, err := s.sign(agentmsg.Envelope{To: agent, TaskID: task, Request: r}, s.in.srv.Now())
 	if err != nil {
 		return Done{}, err
 	}
@@ -83,9 +85,9 @@ func (s *sending) ask(agent, to, task string, r *agentmsg.Request) (Done, error)
 }
 
 // sign signs a message that says where answers may go (E4).
-func (s *sending) sign(e agentmsg.Envelope) (*agentmsg.Envelope, error) {
+func (s *sending) sign(e agentmsg.Envelope, at time.Time) (*agentmsg.Envelope, error) {
 	e.Meta.Email.Address = s.in.set.Address
-	signed, err := s.in.set.Agent.Identity.Compose(e, s.in.srv.Now(), s.in.srv.Random)
+	signed, err := s.in.set.Agent.Identity.Compose(e, at, s.in.srv.Random)
 	if err != nil {
 		return nil, cannot("%w", err)
 	}

@@ -162,8 +162,7 @@ func TestTaskStory(t *testing.T) {
 	_, raw = s.do(s.buyer, more)
 	s.expect(s.seller, raw, "accepted")
 	s.now = s.now.Add(time.Minute)
-	for _, status := range []agentmsg.Status{agentmsg.StatusWorking, agentmsg.StatusCompleted} {
-		s.now = s.now.Add(time.Second)
+	for _, status := range []agentmsg.Status{agentmsg.StatusWorking, agentmsg.StatusInputRequired, agentmsg.StatusWorking, agentmsg.StatusCompleted} { // all at one time
 		done := Action{Type: ActRespond, Request: request.ID, Status: status, Text: "Voilà."}
 		if status.Final() {
 			done.Files = []string{file}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/store"
@@ -33,7 +34,7 @@ func (s *sending) respond() (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	signed, err := s.sign(reply)
+	signed, err := s.sign(reply, s.later(task))
 	if err != nil {
 		return Done{}, err
 	}
@@ -89,6 +90,21 @@ func (s *sending) reply(e *agentmsg.Envelope, row *exchangeRow) (agentmsg.Envelo
 		task.Messages = append(task.Messages, exchangeKey(e.From, e.ID))
 	}
 	return reply, task, nil
+}
+
+// later is now, or the millisecond after the last update from here: the order
+// of a task's updates is that of their times (E1).
+func (s *sending) later(task *taskRow) time.Time {
+	now := s.in.srv.Now()
+	if task == nil {
+		return now
+	}
+	for _, u := range task.Updates {
+		if next := time.UnixMilli(u.TS + 1); u.From == s.in.set.Agent.Identity.ID() && next.After(now) {
+			now = next
+		}
+	}
+	return now
 }
 
 // sealReply seals an output to who sealed its request. Where no key of theirs
