@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"fmt"
+
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,15 +61,20 @@ func (j *judge) atDoorOf(agent string) ([]string, error) {
 }
 
 // atDoorMessages lists what waits to be admitted.
-func atDoorMessages(tx *store.Tx, list *[]Waiting) error {
+func (in *Inbox) atDoorMessages(tx *store.Tx, list *[]Waiting) error {
 	return tx.Scan(tableDoor, "", "", func(r store.Row) (bool, error) {
 		var row doorRow
 		if err := r.Decode(&row); err != nil {
 			return false, err
 		}
+		opened, err := in.opened(jsontext.Value(row.Envelope))
+		if err != nil {
+			return false, fmt.Errorf("reading a message at the door: %w", err)
+		}
 		*list = append(*list, Waiting{
 			Key: doorPrefix + r.Key, Kind: "agent", At: row.At / 1000, Agent: row.From, Person: row.Person,
 			Reason: row.Reason + "; approve lets it in, refuse turns it away", Message: jsontext.Value(row.Envelope),
+			Text: opened.Text(), Files: row.Files,
 		})
 		return true, nil
 	})
@@ -81,7 +88,7 @@ func knocks(tx *store.Tx, list *[]Waiting) error {
 			return false, err
 		}
 		reason := "the agent asks to be admitted; approve admits it, refuse puts the knock aside"
-		*list = append(*list, Waiting{Key: knockPrefix + r.Key, Kind: "knock", At: row.At, Agent: r.Key, Reason: reason, Text: row.Text})
+		*list = append(*list, Waiting{Key: knockPrefix + r.Key, Kind: "knock", At: row.At, Agent: r.Key, Reason: reason, Text: row.Text, Address: row.Address})
 		return true, nil
 	})
 }

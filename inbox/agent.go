@@ -111,3 +111,10 @@ type taskRow struct {
 	At       int64    `json:"at"`       // of its last message, Unix seconds
 	Messages []string `json:"messages"` // exchange keys, in the order of their commits
 }
+
+// begunBy adds the request that a task came of, which did not name it.
+func (t *taskRow) begunBy(key string) {
+	if !slices.Contains(t.Messages, key) {
+		t.Messages = append(t.Messages, key)
+	}
+}

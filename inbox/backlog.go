@@ -5,7 +5,7 @@ import "github.com/agentmaild/agentmaild/store"
 // Backlog counts what an inbox has not done yet.
 type Backlog struct {
 	Events  int `json:"events"`  // that the handler has not answered
-	Held    int `json:"held"`    // messages that wait for the owner
+	Held    int `json:"held"`    // messages and knocks that wait for the owner
 	Letters int `json:"letters"` // in the outbox, with those that wait for the owner
 	Retries int `json:"retries"` // mails that DNS or a key page could not be reached for
 
@@ -17,7 +17,7 @@ type Backlog struct {
 func (in *Inbox) Backlog() (Backlog, error) {
 	var b Backlog
 	err := in.view(func(tx *store.Tx) error {
-		for table, n := range map[store.Table]*int{tablePending: &b.Events, tableHeld: &b.Held, tableRetries: &b.Retries, tableSigns: &b.Retries} {
+		for table, n := range map[store.Table]*int{tablePending: &b.Events, tableHeld: &b.Held, tableDoor: &b.Held, tableKnocks: &b.Held, tableRetries: &b.Retries, tableSigns: &b.Retries} {
 			if err := count(tx, table, n); err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,9 +85,7 @@ func (s *sending) reply(e *agentmsg.Envelope, row *exchangeRow) (agentmsg.Envelo
 	if task.State.Final() {
 		return reply, nil, cannot("request: its task %s is %s already", reply.TaskID, task.State)
 	}
-	if !slices.Contains(task.Messages, exchangeKey(e.From, e.ID)) {
-		task.Messages = append(task.Messages, exchangeKey(e.From, e.ID))
-	}
+	task.begunBy(exchangeKey(e.From, e.ID))
 	return reply, task, nil
 }
 

@@ -243,6 +243,7 @@ func (j *judge) responded(m *errand) (Result, error) {
 			return refused(CodeOverfull, err.Error()), nil
 		}
 		task.Task, m.corrected = next, effect == threads.Corrected
+		task.begunBy(exchangeKey(task.Asker, e.InReplyTo))
 	}
 	if fits, err := j.spooled(m); err != nil || !fits {
 		return refused(CodeOverfull, "too many bytes of files are kept of its sender"), err

@@ -28,8 +28,10 @@ type Waiting struct {
 	Thread  string         `json:"thread,omitempty"`
 	Message jsontext.Value `json:"message,omitempty"` // text from outside
 	Proof   Proof          `json:"proof,omitzero"`
-	Agent   string         `json:"agent,omitempty"`  // agent id that signed the message
-	Person  string         `json:"person,omitempty"` // whose mail it was, in bridged mode
+	Agent   string         `json:"agent,omitempty"`   // agent id that signed the message
+	Person  string         `json:"person,omitempty"`  // whose mail it was, in bridged mode
+	Address string         `json:"address,omitempty"` // where an agent that knocks says it has its mail
+	Files   []ReceivedFile `json:"files,omitempty"`
 }
 
 // Keys of what waits and is no message.
@@ -52,7 +54,7 @@ const (
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, atDoorMessages, knocks, mailsToReview} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/api"
@@ -100,28 +101,48 @@ func (a *app) do(cmd *cobra.Command, act inbox.Action) error {
 		return err
 	}
 	return a.print(cmd, done, func() {
-		cmd.Printf("%s %s to %s, in thread %s: in the outbox\n", act.Type, done.ID, done.To, done.Thread)
+		cmd.Printf("%s %s to %s%s: in the outbox\n", act.Type, done.ID, done.To, place(done))
 		for _, c := range done.Changes {
 			cmd.Printf("  %s is %s\n", c.Entry, c.State)
 		}
 	})
 }
 
+// place is the thread or the task of what was done.
+func place(d inbox.Done) string {
+	switch {
+	case d.Thread != "":
+		return ", in thread " + d.Thread
+	case d.Task != "":
+		return ", in task " + printable(d.Task)
+	}
+	return ""
+}
+
 // client connects to the running daemon and finds the inbox.
 func (a *app) client(ctx context.Context) (*api.Client, string, error) {
+	client, in, err := a.agentInbox(ctx)
+	return client, in.Name, err
+}
+
+// agentInbox is client for who must know the inbox's agent.
+func (a *app) agentInbox(ctx context.Context) (*api.Client, api.Inbox, error) {
 	cfg, err := a.load()
 	if err != nil {
-		return nil, "", err
+		return nil, api.Inbox{}, err
 	}
 	client := api.NewClient(cfg.SocketPath())
 	inboxes, err := client.Inboxes(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, api.Inbox{}, err
 	}
 	names := make([]string, len(inboxes))
 	for i, in := range inboxes {
 		names[i] = in.Name
 	}
 	name, err := a.one(names)
-	return client, name, err
+	if err != nil {
+		return nil, api.Inbox{}, err
+	}
+	return client, inboxes[slices.Index(names, name)], nil
 }

@@ -19,6 +19,9 @@ type actionFlags struct {
 	file  string
 	items []intent.Item
 	slots []intent.Slot
+	files []string
+
+	address string // of request, where it stands beside an agent id
 }
 
 // member adds a flag for a member of the action.
@@ -72,7 +75,7 @@ var errLarge = errors.New("larger than 1 MiB")
 
 // read takes an action of the type that act has from the file.
 func (f *actionFlags) read(act *inbox.Action) error {
-	data, err := f.contents()
+	data, err := f.contents(f.file)
 	if err != nil {
 		return usage("--file %s: %w", f.file, err)
 	}
@@ -86,10 +89,11 @@ func (f *actionFlags) read(act *inbox.Action) error {
 	return nil
 }
 
-func (f *actionFlags) contents() ([]byte, error) {
+// contents reads a file, or standard input where its name is -.
+func (f *actionFlags) contents(name string) ([]byte, error) {
 	in := f.cmd.InOrStdin()
-	if f.file != "-" {
-		file, err := os.Open(f.file)
+	if name != "-" {
+		file, err := os.Open(name)
 		if err != nil {
 			return nil, err
 		}

@@ -16,11 +16,14 @@ type shownInbox struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
 	Running bool   `json:"running"`
+
+	Agent      string `json:"agent_id,omitempty"`
+	SealingKey string `json:"sealing_key,omitempty"` // public
 	*api.Health
 }
 
 func (a *app) inboxCommand() *cobra.Command {
-	return group("inbox", "The inboxes", &cobra.Command{
+	return group("inbox", "The inboxes, and what happened in them", a.inboxLog(), &cobra.Command{
 		Use: "list", Short: "List the inboxes, how their mailboxes are doing and what waits in each", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.inboxes(cmd.Context())
@@ -55,7 +58,7 @@ func (a *app) inboxes(ctx context.Context) ([]shownInbox, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, shownInbox{in.Name, in.Address, true, &health})
+		list = append(list, shownInbox{in.Name, in.Address, true, in.Agent, in.SealingKey, &health})
 	}
 	return a.chosen(list)
 }
@@ -78,6 +81,7 @@ func (a *app) chosen(list []shownInbox) ([]shownInbox, error) {
 
 func showInboxes(cmd *cobra.Command, list []shownInbox) {
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	defer showAgents(cmd, list)
 	defer w.Flush()
 	row := func(cells ...string) { _, _ = w.Write([]byte(strings.Join(cells, "\t") + "\n")) }
 	row("INBOX", "ADDRESS", "STATE", "LAST LOOK", "LAST MAIL", "WAITING", "LAST ERROR")
@@ -87,6 +91,18 @@ func showInboxes(cmd *cobra.Command, list []shownInbox) {
 			continue
 		}
 		row(in.Name, in.Address, state(in.Health), when(in.LastLook), when(in.LastMail), backlog(in.Health), orDash(in.Error))
+	}
+}
+
+// showAgents tells what others must know to reach the agents.
+func showAgents(cmd *cobra.Command, list []shownInbox) {
+	for _, in := range list {
+		if in.Agent != "" {
+			cmd.Printf("%s is agent %s\n", in.Name, in.Agent)
+		}
+		if in.SealingKey != "" {
+			cmd.Printf("%s reads what is sealed to %s\n", in.Name, in.SealingKey)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 // form is refused before a daemon is asked.
 var (
 	idForm    = regexp.MustCompile(`^` + uuid + `$`)
-	keyForm   = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `(/[1-9])?|[0-9a-f]{16})$`)
+	keyForm   = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `(/[1-9])?|[0-9a-f]{16}|U[A-Z2-7]{55})$`)
 	replyForm = regexp.MustCompile(`^reply-` + uuid + `/[1-9]$`)
 )
 
