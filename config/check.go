@@ -63,7 +63,7 @@ func (m *mistakes) inbox(at string, box *Inbox, hosts []string) {
 	m.auth(join(at, "auth"), box.Auth)
 	m.server(join(at, "imap"), &box.IMAP.Server, box.IMAP.Port == 993)
 	m.secret(join(at, "imap"), box.IMAP.Secret)
-	m.printable(join(at, "imap.folder"), box.IMAP.Folder)
+	m.printable(join(join(at, "imap"), "folder"), box.IMAP.Folder)
 	m.server(join(at, "smtp"), &box.SMTP.Server, box.SMTP.Port == 465)
 	if box.SMTP.ownLogin() {
 		m.secret(join(at, "smtp"), box.SMTP.Secret)

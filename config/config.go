@@ -24,6 +24,28 @@ type Config struct {
 	Trust    Trust   `toml:"trust" default:"{}" doc:"Whose key pages are believed."`
 	Public   Public  `toml:"public" default:"{}" doc:"The listener that shows our key pages to everybody, see docs/keys.md."`
 	Inboxes  []Inbox `toml:"inbox" doc:"One table for each inbox, at least one."`
+
+	file  string // where it was read
+	lines lines
+}
+
+// Wrong is a mistake in a key that shows only to who uses it, named as Load names its own: by file and line where the
+// configuration was loaded. The key is dotted; that of an inbox is in the table of its name. nil for no error.
+func (c *Config) Wrong(inbox, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	path := key
+	for i, box := range c.Inboxes {
+		if inbox != "" && box.Name == inbox {
+			path = entry("inbox", i) + "." + key
+		}
+	}
+	e := &Error{File: c.file, Key: index.ReplaceAllString(path, ""), Text: oneLine(err.Error())}
+	if c.lines != nil {
+		e.Line = c.lines.of(path)
+	}
+	return e
 }
 
 // StorePath is the file of the store.

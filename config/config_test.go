@@ -21,6 +21,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // valid names every file that folder makes; a case changes one thing in it.
@@ -174,7 +175,7 @@ func TestLoad(t *testing.T) {
 			},
 		}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
 	}
 	for got, want := range map[string]string{
@@ -245,5 +246,32 @@ func TestLoadUnreadable(t *testing.T) {
 		if err != nil && err.Error() != path+": "+want {
 			t.Errorf("%q: written as %q", name, err)
 		}
+	}
+}
+
+func TestWrong(t *testing.T) {
+	dir := folder(t)
+	path := filepath.Join(dir, "agentmaild.toml")
+	if err := os.WriteFile(path, []byte(valid), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("is\nwrong")
+	for want, got := range map[string]error{
+		path + ":1: state_dir: is wrong":        c.Wrong("", "state_dir", cause),
+		path + ":15: inbox.party: is wrong":     c.Wrong("sales", "party", cause),
+		path + ":20: inbox.imap.host: is wrong": c.Wrong("sales", "imap.host", cause),
+		path + ":9: inbox.price_list: is wrong": c.Wrong("sales", "price_list", cause), // which is not in the file
+		"state_dir: is wrong":                   (&Config{}).Wrong("", "state_dir", cause),
+	} {
+		if !errors.As(got, new(*Error)) || got.Error() != want {
+			t.Errorf("%v; want %s", got, want)
+		}
+	}
+	if err := c.Wrong("", "state_dir", nil); err != nil {
+		t.Errorf("%v for no error", err)
 	}
 }

@@ -28,6 +28,9 @@ func keysOf(table reflect.Type) (keys []reflect.StructField) {
 			keys = append(keys, field)
 			continue
 		}
+		if !field.IsExported() {
+			continue
+		}
 		for _, inner := range keysOf(field.Type) {
 			inner.Index = append([]int{i}, inner.Index...)
 			keys = append(keys, inner)

@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	if e.Key != "" {
 		s += ": " + e.Key
 	}
-	return s + ": " + e.Text
+	return strings.TrimPrefix(s+": "+e.Text, ": ") // without a file only where none was loaded
 }
 
 // mistakes collects the errors of one file. A key is named by its path, which

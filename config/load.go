@@ -52,7 +52,7 @@ func parse(m *mistakes, document []byte, dir string) *Config {
 		return nil
 	}
 	m.lines = readLines(document)
-	c := new(Config)
+	c := &Config{file: m.file, lines: m.lines}
 	(&decoder{m, dir}).table(reflect.ValueOf(c).Elem(), values, "")
 	return c
 }

@@ -82,6 +82,7 @@ func TestMistakes(t *testing.T) {
 		{"no tls by name", `"127.0.0.1"`, `"localhost.example"`, `25: inbox.smtp.tls: "none" is for loopback hosts only: set "tls" or "starttls"`},
 		{"starttls port", `[inbox.smtp]`, "tls = \"starttls\"\n[inbox.smtp]", `19: inbox.imap.port: is one for tls = "tls": with "starttls" it is usually 143 for imap, 587 for smtp`},
 		{"user", `[inbox.smtp]`, "user = \"a\\r\\nA LOGOUT\"\n[inbox.smtp]", "22: inbox.imap.user: must be at most 200 characters without control characters"},
+		{"folder", `[inbox.smtp]`, "folder = \"a\\nb\"\n[inbox.smtp]", "22: inbox.imap.folder: must be at most 200 characters without control characters"},
 		{"no password", `password_file = "password"`, "", "19: inbox.imap.password_file: must be set, or password_env or password_command"},
 		{"two passwords", `password_file = "password"`, "password_file = \"password\"\npassword_env = \"PATH\"\npassword_command = [\"sh\"]", "22: inbox.imap.password_env: only one of password_file and password_env and password_command may be set"},
 		{"user without password", `port = 25`, "user = \"other\"", "22: inbox.smtp.password_file: must be set, or password_env or password_command"},

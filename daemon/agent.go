@@ -18,16 +18,16 @@ func (p *inboxPlan) readAgent(cfg *config.Config) (err error) {
 	}
 	agent := &inbox.Agent{Sealed: c.Sealing == "required", Offerings: c.Offerings, Bridge: c.Bridge}
 	if agent.Identity, err = agentmsg.LoadIdentity(c.AgentKey); err != nil {
-		return fmt.Errorf("agent_key: %w", err)
+		return cfg.Wrong(p.cfg.Name, "agent_key", err)
 	}
 	if c.SealingKey != "" {
 		if agent.Sealing, err = agentmsg.LoadSealingKey(c.SealingKey); err != nil {
-			return fmt.Errorf("sealing_key: %w", err)
+			return cfg.Wrong(p.cfg.Name, "sealing_key", err)
 		}
 	}
 	if c.Describe != "" {
 		if agent.Describe, err = config.ReadDescribe(c.Describe); err != nil {
-			return fmt.Errorf("describe: %w", err)
+			return cfg.Wrong(p.cfg.Name, "describe", err)
 		}
 	}
 	p.settings.Agent, p.spool = agent, p.cfg.SpoolDir(cfg.StateDir)

@@ -43,7 +43,7 @@ type Daemon struct {
 // New opens the store and the keys. It connects to nothing; what it refuses
 // is a matter of files and settings.
 func New(cfg *config.Config, w World) (*Daemon, error) {
-	if err := checkState(cfg.StateDir); err != nil {
+	if err := cfg.Wrong("", "state_dir", checkState(cfg.StateDir)); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
@@ -100,7 +100,7 @@ func Check(cfg *config.Config, w World) error {
 	if err == nil { // or it would name the same key file again
 		_, err = openPublic(cfg, w)
 	}
-	return errors.Join(checkState(cfg.StateDir), err)
+	return errors.Join(cfg.Wrong("", "state_dir", checkState(cfg.StateDir)), err)
 }
 
 // Inboxes returns the inboxes in the order of the configuration.

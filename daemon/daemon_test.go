@@ -233,13 +233,14 @@ func TestRefused(t *testing.T) {
 	party := `party = "pty_seller00000000000000"`
 	dkim := "\n[inbox.dkim]\ndomain = \"seller.test\"\nselector = \"s1\"\nkey_file = \"dkim.pem\"\n"
 	for _, c := range []struct{ name, box, want string }{
-		{"no key", r.box("good", 993, party), "inbox good: party is set and there is no key to sign with: make one with `agentmaild keys new --inbox good`"},
-		{"no DKIM key", r.box("good", 993, "") + dkim, "inbox good: "},
+		{"no key", r.box("good", 993, party), "agentmaild.toml:9: inbox.party: is set and there is no key to sign with: make one with `agentmaild keys new --inbox good`"},
+		{"no DKIM key", r.box("good", 993, "") + dkim, "agentmaild.toml:23: inbox.dkim.key_file: loading DKIM key "},
+		{"no price list", r.box("good", 993, `price_list = "none.toml"`), "agentmaild.toml:9: inbox.price_list: reading the price list "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := r.config(c.box)
 			for name, err := range map[string]error{"Check": Check(cfg, r.world()), "New": second(New(cfg, r.world()))} {
-				if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(r.dir, c.want)) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s returned %v", name, err)
 				}
 			}

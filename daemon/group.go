@@ -17,11 +17,14 @@ type group struct {
 
 func newGroup() *group { return &group{running: map[string]int{}} }
 
-func (g *group) start(name string, run func() error) {
+// start returns a channel that is closed when the goroutine has ended and is named no more.
+func (g *group) start(name string, run func() error) <-chan struct{} {
+	ended := make(chan struct{})
 	g.mu.Lock()
 	g.running[name]++
 	g.mu.Unlock()
 	g.all.Go(func() {
+		defer close(ended)
 		_ = run() // each logs its own troubles; it ends because ctx did
 		g.mu.Lock()
 		if g.running[name]--; g.running[name] == 0 {
@@ -29,6 +32,7 @@ func (g *group) start(name string, run func() error) {
 		}
 		g.mu.Unlock()
 	})
+	return ended
 }
 
 // wait returns the names of those that have not ended in time.

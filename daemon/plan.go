@@ -36,7 +36,7 @@ func plan(cfg *config.Config, w World) ([]*inboxPlan, error) {
 	for _, c := range cfg.Inboxes {
 		p, err := planInbox(cfg, c, w)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("inbox %s: %w", c.Name, err))
+			problems = append(problems, err)
 		}
 		plans = append(plans, p)
 	}
@@ -55,7 +55,9 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: cfg.Trust.Hosts}, Pages: w.Pages, TXT: w.TXT},
 		Now:  w.Now, Random: w.Random, Log: w.Log,
 	}
-	return p, errors.Join(p.readKeys(cfg, w), p.readAgent(cfg), p.readDKIM(), p.readAccounts(), p.readPrices())
+	return p, errors.Join(
+		cfg.Wrong(c.Name, "party", p.readKeys(cfg, w)), p.readAgent(cfg), cfg.Wrong(c.Name, "dkim.key_file", p.readDKIM()),
+		cfg.Wrong(c.Name, "imap", p.readIMAP()), cfg.Wrong(c.Name, "smtp", p.readSMTP()), cfg.Wrong(c.Name, "price_list", p.readPrices()))
 }
 
 // same tells whether a unit made by one plan does all that the other asks for:
@@ -77,13 +79,13 @@ func (p *inboxPlan) readKeys(cfg *config.Config, w World) error {
 		w.Log.Error("the keys cannot be read, those of before go on", "inbox", p.cfg.Name, "error", err)
 	})
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("party is set and there is no key to sign with: make one with `agentmaild keys new --inbox %s`", p.cfg.Name)
+		return fmt.Errorf("is set and there is no key to sign with: make one with `agentmaild keys new --inbox %s`", p.cfg.Name)
 	}
 	if err != nil {
 		return err
 	}
 	if _, err := keys.Signing(w.Now()); err != nil {
-		return fmt.Errorf("party is set: %w", err)
+		return fmt.Errorf("is set: %w", err)
 	}
 	p.settings.Keys, p.settings.JKU = keys, party.PageURL(p.cfg.KeyHost, p.cfg.Party)
 	return nil
@@ -108,11 +110,14 @@ func (p *inboxPlan) readDKIM() error {
 	return err
 }
 
-func (p *inboxPlan) readAccounts() error {
-	var imapErr, smtpErr error
-	p.imap, imapErr = account(p.cfg.IMAP.Server, p.cfg.IMAP.Port)
-	p.smtp, smtpErr = account(p.cfg.SMTP.Server, p.cfg.SMTP.Port)
-	return errors.Join(imapErr, smtpErr)
+func (p *inboxPlan) readIMAP() (err error) {
+	p.imap, err = account(p.cfg.IMAP.Server, p.cfg.IMAP.Port)
+	return err
+}
+
+func (p *inboxPlan) readSMTP() (err error) {
+	p.smtp, err = account(p.cfg.SMTP.Server, p.cfg.SMTP.Port)
+	return err
 }
 
 func checker(a config.Auth, txt dkim.Resolver) *dkim.Checker {
@@ -174,7 +179,7 @@ type Mailbox struct {
 // NewMailbox reads what the account of an inbox needs. Nothing is connected to.
 func NewMailbox(c config.Inbox, log *slog.Logger) (*Mailbox, error) {
 	p := &inboxPlan{cfg: c}
-	if err := errors.Join(p.readDKIM(), p.readAccounts()); err != nil {
+	if err := errors.Join(p.readDKIM(), p.readIMAP(), p.readSMTP()); err != nil {
 		return nil, fmt.Errorf("inbox %s: %w", c.Name, err)
 	}
 	return &Mailbox{Watcher: p.watcher(log), Sender: &mailbox.Sender{Account: p.smtp}, Signer: p.services.Signer}, nil

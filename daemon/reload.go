@@ -84,7 +84,9 @@ func (d *Daemon) exchange(ctx context.Context, next []*unit) {
 		stopped = append(stopped, u.inbox.Name())
 	}
 	for _, u := range ending {
-		u.parts.Wait()
+		for _, ended := range u.parts {
+			<-ended
+		}
 	}
 	d.mu.Lock()
 	d.units = next

@@ -106,7 +106,7 @@ func TestReloadRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no TOML":      {"state_dir = ", "agentmaild.toml:1: "},
 		"two mistakes": {stateDir + strings.ReplaceAll(good, "contact = \"owner@seller.test\"", "contact = \"owner\"\nunsigned = \"maybe\""), "; "},
-		"no key":       {stateDir + r.box("good", 993, `party = "pty_seller00000000000000"`), "inbox good: party is set and there is no key to sign with"},
+		"no key":       {stateDir + r.box("good", 993, `party = "pty_seller00000000000000"`), "inbox.party: is set and there is no key to sign with"},
 	} {
 		reload(c.text)
 		r.logged("level=ERROR", "the configuration was not reloaded, the one before goes on", c.want)

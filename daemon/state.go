@@ -15,18 +15,18 @@ func checkState(dir string) error {
 	there, info, err := nearest(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("state_dir cannot be looked at: %w", err)
+		return fmt.Errorf("%s cannot be looked at: %w", dir, err)
 	case !info.IsDir():
-		return fmt.Errorf("state_dir %s: %s is no folder, name another or move away what is there", dir, there)
+		return fmt.Errorf("%s is no folder, name another or move away what is there", there)
 	case there == dir && info.Mode().Perm()&0o077 != 0: // D78: the control socket is open for a moment before its mode is set
-		return fmt.Errorf("state_dir %s has mode %04o and is open to other users: chmod 700 %[1]s", dir, info.Mode().Perm())
+		return fmt.Errorf("%s has mode %04o and is open to other users: chmod 700 %[1]s", dir, info.Mode().Perm())
 	}
 	// The kernel knows of read-only file systems and access control lists too.
 	switch err := syscall.Access(there, writeAndEnter); {
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("state_dir %s: %s is on a read-only file system, mount it for writing or name another", dir, there)
+		return fmt.Errorf("%s is on a read-only file system, mount it for writing or name another", there)
 	case err != nil:
-		return fmt.Errorf("state_dir %s: this user cannot write to %s (%w), give it to the user that runs the daemon", dir, there, err)
+		return fmt.Errorf("this user cannot write to %s (%w), give it to the user that runs the daemon", there, err)
 	}
 	return nil
 }

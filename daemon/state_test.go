@@ -37,7 +37,7 @@ func TestState(t *testing.T) {
 			cfg.StateDir = filepath.Join(r.dir, c.dir)
 			c.make(r)
 			for name, err := range map[string]error{"Check": Check(cfg, r.world()), "New": second(New(cfg, r.world()))} {
-				if err == nil || !strings.HasPrefix(err.Error(), "state_dir ") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(r.dir, "agentmaild.toml:1: state_dir: ")) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s returned %v", name, err)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/agentmaild/agentmaild/handler"
@@ -24,7 +23,7 @@ type unit struct {
 	log     *slog.Logger
 
 	cancel context.CancelFunc // nil before start
-	parts  sync.WaitGroup
+	parts  []<-chan struct{}  // each is closed when one has ended
 }
 
 // start starts the goroutines of the inbox, until ctx ends or stop is called.
@@ -34,11 +33,7 @@ func (u *unit) start(ctx context.Context, g *group) {
 		u.log.Error("what was left behind cannot be put in order", "error", err)
 	}
 	part := func(name string, run func(context.Context) error) {
-		u.parts.Add(1)
-		g.start(u.inbox.Name()+" "+name, func() error {
-			defer u.parts.Done()
-			return run(ctx)
-		})
+		u.parts = append(u.parts, g.start(u.inbox.Name()+" "+name, func() error { return run(ctx) }))
 	}
 	part("watcher", u.watch)
 	part("sender", func(ctx context.Context) error {
