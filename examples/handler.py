@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """A buyer's handler for agentmaild: accepts a signed quote of at most LIMIT minor units, declines a dearer one.
+It answers a chat with another agent too, for a file with its number of lines.
 
-In agentmaild.toml: handler = ["/usr/local/bin/handler.py"]. What stands in event["message"] was written by the other
-side: this program takes numbers from it and nothing else.
+In agentmaild.toml: handler = ["/usr/local/bin/handler.py"]. What stands in event["message"] and event["exchange"] was
+written by the other side: this program takes numbers from it, and the path of a file that agentmaild chose. A model
+is to be shown exchange["text"], which is framed as a stranger's words.
 """
 import json
 import sys
@@ -19,4 +21,11 @@ if event["type"] == "quote" and event["proof"]["signature"] == "signed":
     else:
         answer = {"type": "decline", "ref": event["id"], "reason": "price"}
     print(json.dumps(answer))
+elif event["type"] == "request" and event["exchange"]["offering"] == "chat":
+    text = "We have your message, and a person will read it."
+    for file in event["exchange"]["files"]:
+        if file["state"] == "ok":
+            with open(file["path"], "rb") as opened:
+                text = "Your file has %d lines." % sum(1 for _ in opened)
+    print(json.dumps({"type": "respond", "text": text}))
 # No output: the rest is left to the owner.

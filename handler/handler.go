@@ -31,15 +31,17 @@ type Handler struct {
 // Document is what the program reads. Everything in Message was written by
 // the other side and is data; Proof says how far it is to be believed.
 type Document struct {
-	Version int            `json:"version"` // of this document: 1
-	Event   string         `json:"event"`   // its number
-	Inbox   string         `json:"inbox"`   // the inbox's address
-	At      int64          `json:"at"`      // Unix seconds
-	Type    string         `json:"type"`    // of the message
-	ID      string         `json:"id"`      // of the message
-	Proof   Proof          `json:"proof"`
-	Message jsontext.Value `json:"message"` // as the other side wrote it
-	Thread  Thread         `json:"thread"`
+	Version int    `json:"version"` // of this document: 1
+	Event   string `json:"event"`   // its number
+	Inbox   string `json:"inbox"`   // the inbox's address
+	At      int64  `json:"at"`      // Unix seconds
+	Type    string `json:"type"`    // of the message
+	ID      string `json:"id"`      // of the message
+	Proof   Proof  `json:"proof"`
+
+	Exchange *Exchange      `json:"exchange,omitempty"` // of Agent Emailing
+	Message  jsontext.Value `json:"message"`            // as the other side wrote it
+	Thread   *Thread        `json:"thread,omitempty"`   // of agent-intents
 }
 
 // Proof is what was proven about the message.
@@ -161,22 +163,41 @@ func open(t inbox.Thread, id string) bool {
 	return false
 }
 
+// document is what the program reads of an event, in one line.
 func (h *Handler) document(e *inbox.Event) ([]byte, error) {
-	t, err := h.Inbox.Thread(e.Thread)
+	about := h.negotiation
+	if e.Exchange != nil {
+		about = h.exchange
+	}
+	d, err := about(e)
 	if err != nil {
 		return nil, err
-	}
-	d := Document{
-		Version: 1, Event: e.Seq, Inbox: h.Inbox.Address(), At: e.At, Type: string(e.Type), ID: e.ID, Message: e.Message,
-		Proof: Proof{
-			Signature: string(e.Signature), Domain: e.Proof.Domain, Party: e.Proof.Party, OrgName: e.Proof.OrgName,
-			Approved: e.Kind == inbox.KindDecided, Warnings: e.Warnings,
-		},
-		Thread: Thread{t.ID, t.With, t.Entries},
 	}
 	data, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("writing an event: %w", err)
 	}
 	return append(data, '\n'), nil
+}
+
+// negotiation is the document of a message of agent-intents.
+func (h *Handler) negotiation(e *inbox.Event) (Document, error) {
+	t, err := h.Inbox.Thread(e.Thread)
+	if err != nil {
+		return Document{}, err
+	}
+	d := h.begin(e, string(e.Type))
+	d.Thread = &Thread{t.ID, t.With, t.Entries}
+	return d, nil
+}
+
+// begin is what all documents have.
+func (h *Handler) begin(e *inbox.Event, kind string) Document {
+	return Document{
+		Version: 1, Event: e.Seq, Inbox: h.Inbox.Address(), At: e.At, Type: kind, ID: e.ID, Message: e.Message,
+		Proof: Proof{
+			Signature: string(e.Signature), Domain: e.Proof.Domain, Party: e.Proof.Party, OrgName: e.Proof.OrgName,
+			Approved: e.Kind == inbox.KindDecided, Warnings: e.Warnings,
+		},
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/dkim"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/party"
@@ -31,6 +32,7 @@ type scene struct {
 	pages map[string]*party.Page
 
 	settings      map[string]inbox.Settings
+	spool         *os.Root // of the seller, if it has an agent
 	signers       map[string]*dkim.Signer
 	buyer, seller *inbox.Inbox
 }
@@ -100,10 +102,40 @@ func (s *scene) inbox(name string) *inbox.Inbox {
 	in, err := inbox.Open(s.settings[name], inbox.Services{
 		Store: s.store, DKIM: &dkim.Checker{Resolver: s}, Signer: s.signers[name],
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: []string{"keys.test"}}, Pages: s, TXT: s},
-		Now:  func() time.Time { return s.now }, Random: s.dice, Log: slog.New(slog.DiscardHandler),
+		Now:  func() time.Time { return s.now }, Random: s.dice, Log: slog.New(slog.DiscardHandler), Spool: s.spool,
 	})
 	check(s.t, err)
 	return in
+}
+
+// newAgentScene is a scene whose sides have an agent each. The seller has
+// admitted the buyer's, reads what is sealed, and bridges.
+func newAgentScene(t *testing.T) *scene {
+	t.Helper()
+	s := newScene(t)
+	var err error
+	s.spool, err = os.OpenRoot(t.TempDir())
+	check(t, err)
+	t.Cleanup(func() { check(t, s.spool.Close()) })
+	for _, name := range []string{"buyer", "seller"} {
+		set := s.settings[name]
+		seed, err := agentmsg.NewSeed(s.dice)
+		check(t, err)
+		identity, err := agentmsg.ParseSeed(seed)
+		check(t, err)
+		set.Agent = &inbox.Agent{Identity: identity, Offerings: []string{"translate"}, Bridge: true}
+		if name == "seller" {
+			key, err := agentmsg.NewSealingKey(s.dice)
+			check(t, err)
+			set.Agent.Sealing, err = agentmsg.ParseSealingKey(key)
+			check(t, err)
+		}
+		s.settings[name] = set
+	}
+	s.restart()
+	check(t, s.seller.Decide(s.buyer.AgentID(), agentmsg.StanceAllow, ""))
+	check(t, s.buyer.PutContact(inbox.Contact{Agent: s.seller.AgentID(), Addresses: []string{"agent@seller.test"}}))
+	return s
 }
 
 // LookupTXT is the scene's DNS.
@@ -125,7 +157,7 @@ func (s *scene) Page(_ context.Context, url, _ string, _ bool) (*party.Page, err
 // post has the buyer send something, which the seller takes.
 func (s *scene) post(a inbox.Action) inbox.Done {
 	s.t.Helper()
-	if a.Thread == "" && a.Ref == "" && a.Replaces == "" {
+	if a.Thread == "" && a.Ref == "" && a.Replaces == "" && a.Type != inbox.ActCancelTask {
 		a.To = "agent@seller.test"
 	}
 	done, err := s.buyer.Do(a)

@@ -51,6 +51,30 @@ func TestEventSchema(t *testing.T) {
 	}
 }
 
+// TestExchangeSchema breaks the event of a message between agents.
+func TestExchangeSchema(t *testing.T) {
+	s := compile(t, "../docs/handler-event.schema.json")
+	golden, err := os.ReadFile("testdata/exchange.json")
+	check(t, err)
+	if err := valid(t, s, string(golden)); err != nil {
+		t.Error(err)
+	}
+	for _, c := range [][2]string{
+		{`"type":"request"`, `"type":"ask_quote"`},
+		{`"type":"request"`, `"type":"knock"`},
+		{`"kind":"request"`, `"kind":"cancel"`},
+		{`"state":"ok"`, `"state":"missing"`},
+		{`"exchange":`, `"thread":`},
+		{`"signature":"signed"`, `"signature":"unchecked"`},
+		{`"from":"U`, `"from":"S`},
+	} {
+		broken := bytes.Replace(golden, []byte(c[0]), []byte(c[1]), 1)
+		if bytes.Equal(broken, golden) || valid(t, s, string(broken)) == nil {
+			t.Errorf("with %s it is still valid", c[1])
+		}
+	}
+}
+
 func TestActionSchema(t *testing.T) {
 	s := compile(t, "../docs/handler-action.schema.json")
 	const id, price = `"5f0c8f4e-0000-4000-8000-000000000000"`, `{"amount":"1","currency":"EUR"}`
@@ -63,7 +87,18 @@ func TestActionSchema(t *testing.T) {
 		`{"type":"decline","ref":` + id + `,"reason":"price"}`:                                                             true,
 		`{"type":"decline","ref":` + id + `,"reason":"rude"}`:                                                              false,
 		`{"type":"cancel"}`: false,
-		`{"type":"order"}`:  false,
+		`{"type":"request","to":"a@b.test","offering":"chat","text":"x","files":["/tmp/x"],"task":"t"}`:           true,
+		`{"type":"request","agent":"U","offering":"chat"}`:                                                        false,
+		`{"type":"request","offering":"chat"}`:                                                                    false,
+		`{"type":"respond"}`:                                                                                      true,
+		`{"type":"respond","request":"x","status":"failed","error":{"code":"NO","message":"x","retryable":true}}`: true,
+		`{"type":"respond","status":"ready"}`:                                                                     false,
+		`{"type":"respond","error":{}}`:                                                                           false,
+		`{"type":"respond","note":"x"}`:                                                                           false,
+		`{"type":"cancel_task","task":"t","reason":"superseded","note":"x"}`:                                      true,
+		`{"type":"cancel_task","task":"t","reason":"price"}`:                                                      false,
+		`{"type":"cancel_task"}`:                                                                                  false,
+		`{"type":"order"}`:                                                                                        false,
 	} {
 		if err := valid(t, s, text); (err == nil) != good {
 			t.Errorf("%s: %v", text, err)

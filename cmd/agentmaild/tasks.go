@@ -101,7 +101,7 @@ func (a *app) taskUpdate() *cobra.Command {
 
 // reasons are those for which a task is canceled.
 var reasons = []string{
-	"user_requested", "superseded", "deadline_exceeded", "budget_exhausted", "upstream_cancelled", "policy", "needs_not_furnished", "dependency_failed",
+	"user_requested", "superseded", "deadline_exceeded", "budget_exhausted", "upstream_cancelled", "policy", "dependency_failed",
 }
 
 func (a *app) taskCancel() *cobra.Command {

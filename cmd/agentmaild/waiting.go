@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -61,10 +62,13 @@ func waits(w inbox.Waiting) string {
 		return quoted(w.Text)
 	case w.Kind == "reply":
 		return said(w.Text)
-	case w.Message != nil:
-		return body(w.Message)
+	case w.Message == nil:
+		return ""
 	}
-	return ""
+	if _, err := agentmsg.Parse(w.Message); err == nil { // an event that the handler failed on
+		return waitingMessage(w)
+	}
+	return body(w.Message)
 }
 
 // waitingMessage is a message of an agent that waits at the door.
@@ -80,7 +84,7 @@ func waitingMessage(w inbox.Waiting) string {
 	if w.Person != "" {
 		about = "  for " + w.Person + "\n" + about
 	}
-	return about + contents(inbox.ExchangeMessage{Message: w.Message, Body: e.Body(), Text: w.Text, Files: w.Files})
+	return about + contents(inbox.ExchangeMessage{Message: w.Message, Body: e.Body(), Text: cmp.Or(w.Text, e.Text()), Files: w.Files})
 }
 
 // maxLines is how many lines of a text from outside are shown.
