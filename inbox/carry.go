@@ -88,7 +88,6 @@ func (in *Inbox) proveEnvelope(ctx context.Context, mail *envelope.Mail, found *
 		c.final = end(refused(refusalOf(err)))
 		return
 	}
-	p.trail = append(p.trail, "envelope", e.ID, "from", e.From)
 	c.envelope = e
 	if !in.met(e) {
 		if c.files, c.spool, p.err = in.keepFiles(found, e); p.err != nil {

@@ -83,6 +83,12 @@ func (in *Inbox) log(e Event) {
 		attrs = append(attrs, slog.String("verdict", string(e.Verdict)), slog.String("code", string(e.Code)),
 			slog.String("signature", string(e.Signature)), slog.String("domain", e.Proof.Domain), slog.Any("warnings", e.Warnings))
 	}
+	if x := e.Exchange; x != nil {
+		attrs = append(attrs, slog.String("agent", x.From), slog.String("kind", string(x.Kind)), slog.String("answered", x.Answered))
+		if x.Task != nil {
+			attrs = append(attrs, slog.String("state", string(x.Task.State)))
+		}
+	}
 	attrs = append(attrs, e.trail...)
 	if e.Reason != "" {
 		attrs = append(attrs, slog.String("reason", e.Reason))
