@@ -21,7 +21,7 @@ func writeNew(dir, name string, data []byte) error {
 // replace puts a file that only its owner can read in the place of another, or of none: whoever is killed in the middle
 // leaves the old one. It is on the disk when replace returns.
 func replace(dir, name string, data []byte) error {
-	f, err := os.CreateTemp(dir, ".new-*") // mode 0600
+	f, err := os.CreateTemp(dir, partly+"*") // mode 0600
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,18 @@ func syncDir(dir string) error {
 	return nil
 }
 
+// partly is how the name of a file begins that is being written.
+const partly = ".new-"
+
+// sweep removes what somebody left who was killed while he wrote, which may be a private key that is on no page. The folder is
+// locked, so nobody writes now. What cannot be removed does no harm.
+func sweep(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, partly+"*"))
+	for _, name := range left {
+		_ = os.Remove(name)
+	}
+}
+
 // lock keeps others from changing the keys in dir until unlock is called, or the process ends: of two that change the
 // times of one key at once, one would undo what the other wrote. It refuses a folder of another user: a file made in it
 // is one that its daemon cannot read.
@@ -66,5 +78,6 @@ func lock(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock the key directory: %w", err), d.Close())
 	}
+	sweep(dir)
 	return func() { d.Close() }, nil
 }

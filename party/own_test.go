@@ -58,6 +58,25 @@ func TestNewKeyAndLoad(t *testing.T) {
 	}
 }
 
+// Who is killed while he writes a key leaves a part of it, which the next change takes away.
+func TestNewKeySweeps(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, ".new-123")
+	other := filepath.Join(dir, "notes")
+	for _, name := range []string{left, other} {
+		if err := os.WriteFile(name, []byte("half a key"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newTestKey(t, dir, 1, created)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was left is still there: %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("what is not ours was taken away: %v", err)
+	}
+}
+
 func TestNewKeyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	key := newTestKey(t, dir, 1, created)

@@ -56,7 +56,11 @@ func (a *app) writePage(cmd *cobra.Command, f keyFolder, out string, page []byte
 	})
 }
 
+// replaceFile takes the place of a file only: put in the place of a device it would be the end of that for everybody.
 func replaceFile(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file: name one, or none to print the page", path)
+	}
 	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part")
 	if err != nil {
 		return err
