@@ -1,6 +1,7 @@
-// Package demo plays a negotiation between two daemons in one process: real
-// mail over a mail server in memory, real DKIM, signatures and key pages, and
-// nothing outside the machine.
+// Package demo plays three acts between daemons in one process: a negotiation,
+// a task with files, and a stranger who is let in. Mail is real, over a mail
+// server in memory, and so are DKIM, signatures and key pages; nothing is
+// outside the machine.
 package demo
 
 import (
@@ -26,6 +27,7 @@ type Result struct {
 	Buyer    inbox.Thread `json:"buyer"` // how the buyer has the negotiation
 	Seller   inbox.Thread `json:"seller"`
 	Receipts []Receipt    `json:"receipts"`
+	Task     inbox.Task   `json:"task"`             // how the buyer has the task
 	Folder   string       `json:"folder,omitempty"` // where everything was left
 }
 
@@ -50,33 +52,36 @@ func Run(ctx context.Context, keep string, out io.Writer) (result Result, err er
 		return result, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	server, err := mailtest.Start(mailtest.Options{Users: map[string]string{buyerAddress: "buyer-password", sellerAddress: "seller-password"}})
+	users := map[string]string{}
+	for _, name := range names {
+		users[addressOf(name)] = name + "-password"
+	}
+	server, err := mailtest.Start(mailtest.Options{Users: users})
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	world := newWorld()
-	buyer, err := world.side(dir, "buyer", server)
+	sides, err := world.open(dir, server)
 	if err != nil {
 		return result, err
 	}
-	seller, err := world.side(dir, "seller", server)
-	if err != nil {
-		return result, errors.Join(err, buyer.daemon.Close())
-	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	stopped := make(chan error, 2)
-	for _, s := range []*side{buyer, seller} {
+	stopped := make(chan error, len(sides))
+	for _, s := range sides {
 		go func() { stopped <- s.daemon.Run(running) }()
 	}
-	p := &play{ctx: running, out: out, server: server, pages: world.pages, dir: dir, buyer: buyer, seller: seller}
-	err = p.negotiate()
+	p := &play{ctx: running, out: out, server: server, pages: world.pages, dir: dir, buyer: sides[0], seller: sides[1], stranger: sides[2]}
+	err = p.acts()
 	if ctx.Err() != nil { // whatever it met then came of that
 		err = fmt.Errorf("the demo was stopped: %w", ctx.Err())
 	}
 	stop()
-	if err = errors.Join(err, <-stopped, <-stopped); err == nil {
+	for range sides {
+		err = errors.Join(err, <-stopped)
+	}
+	if err == nil {
 		p.left(keep != "")
 	}
 	return p.result, err
@@ -110,6 +115,7 @@ type play struct {
 	pages         map[string][]byte // the key pages, by address
 	dir           string
 	buyer, seller *side
+	stranger      *side
 	result        Result
 }
 
@@ -128,16 +134,33 @@ func (p *play) left(kept bool) {
 	for i := range p.result.Receipts {
 		p.result.Receipts[i].File = ""
 	}
+	for _, mail := range p.result.Mails {
+		if x := mail.Event.Exchange; x != nil {
+			for i := range x.Files {
+				x.Files[i].Path = ""
+			}
+		}
+	}
 }
 
-// negotiate is the story: ask, quote, counter-quote, accept, and the receipt.
-func (p *play) negotiate() error {
-	p.say("Two agents, each with a mailbox and an agentmaild of its own, make a deal by email.")
-	for _, s := range []*side{p.buyer, p.seller} {
+// acts is the whole story.
+func (p *play) acts() error {
+	for _, s := range []*side{p.buyer, p.seller, p.stranger} {
 		if err := p.ready(s); err != nil {
 			return fmt.Errorf("waiting for the %s to watch its mailbox: %w", s.name, err)
 		}
 	}
+	for _, act := range []func() error{p.negotiate, p.translate, p.knock} {
+		if err := act(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// negotiate is the first act: ask, quote, counter-quote, accept, and the receipt.
+func (p *play) negotiate() error {
+	p.say("══ A deal ══\n\nTwo agents, each with a mailbox and an agentmaild of its own, make a deal by email.")
 	day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly)
 	ask, err := p.act(p.buyer, p.seller, inbox.Action{
 		Type: intent.AskQuote, To: sellerAddress, WantedBy: day,
@@ -173,9 +196,14 @@ func offer(a inbox.Action, each, total string) inbox.Action {
 	return a
 }
 
-// act has one side do something, waits until the other side has decided about
-// the mail, and shows both.
+// act has one side do something that the other side accepts.
 func (p *play) act(from, to *side, a inbox.Action) (inbox.Done, error) {
+	return p.try(from, to, a, inbox.Accepted)
+}
+
+// try has one side do something, waits until the other side has decided about
+// the mail, and shows both.
+func (p *play) try(from, to *side, a inbox.Action, want inbox.Verdict) (inbox.Done, error) {
 	done, err := from.inbox().Do(a)
 	if err != nil {
 		return done, fmt.Errorf("the %s: %w", from.name, err)
@@ -187,8 +215,8 @@ func (p *play) act(from, to *side, a inbox.Action) (inbox.Done, error) {
 	if err := p.show(from, to, event); err != nil {
 		return done, err
 	}
-	if event.Verdict != inbox.Accepted {
-		return done, fmt.Errorf("the %s did not accept the mail: %s %s (%s)", to.name, event.Verdict, event.Code, event.Reason)
+	if event.Verdict != want {
+		return done, fmt.Errorf("the %s should have the mail %s: it is %s %s (%s)", to.name, want, event.Verdict, event.Code, event.Reason)
 	}
 	return done, nil
 }
@@ -214,6 +242,11 @@ func (p *play) ready(s *side) error {
 
 // arrival waits for the event of a message.
 func (p *play) arrival(at *side, id string) (inbox.Event, error) {
+	return p.await(at, func(e inbox.Event) bool { return e.ID == id })
+}
+
+// await waits for the event of a mail that came.
+func (p *play) await(at *side, is func(inbox.Event) bool) (inbox.Event, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	for {
@@ -223,7 +256,7 @@ func (p *play) arrival(at *side, id string) (inbox.Event, error) {
 		}
 		for _, e := range events {
 			at.seen = e.Seq
-			if e.Kind == inbox.KindReceived && e.ID == id {
+			if e.Kind == inbox.KindReceived && is(e) {
 				return e, nil
 			}
 		}

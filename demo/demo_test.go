@@ -11,6 +11,7 @@ import (
 
 	checkjs "github.com/agentmaild/agentmaild/check-js"
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/record"
 )
@@ -23,20 +24,30 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	if len(result.Mails) != 4 || result.Folder != dir || result.Buyer.Record != record.TwoSignatures || result.Seller.Record != record.TwoSignatures {
+	if len(result.Mails) != 13 || result.Folder != dir || result.Buyer.Record != record.TwoSignatures || result.Seller.Record != record.TwoSignatures {
 		t.Errorf("%+v", result)
 	}
-	for _, m := range result.Mails {
-		if m.Event.Verdict != inbox.Accepted || m.Event.Signature != inbox.Signed || !strings.Contains(out.String(), m.Text) {
-			t.Errorf("%+v", m)
+	for i, m := range result.Mails {
+		want, signature := inbox.Accepted, inbox.Signed
+		if i >= 4 {
+			signature = ""
 		}
+		if i == 11 { // the stranger's, before it is admitted
+			want = inbox.Held
+		}
+		if m.Event.Verdict != want || m.Event.Signature != signature || m.Event.Exchange == nil != (i < 4) || m.Text == "" || !strings.Contains(out.String(), m.Text) {
+			t.Errorf("mail %d: %+v", i+1, m)
+		}
+	}
+	if result.Task.State != agentmsg.StatusCompleted || !strings.Contains(out.String(), "The buyer has letter-de.txt:\n  Guten Morgen.") {
+		t.Errorf("the task is %+v", result.Task)
 	}
 	ending := "\nMails, records, key pages, stores, logs and configurations are in " + dir + ". "
 	if strings.Count(out.String(), "record "+result.Receipts[0].ID[:8]+"… checks out, two signatures.\n") != 1 || !strings.Contains(out.String(), ending) {
 		t.Errorf("it ends in another way:\n%s", out.String())
 	}
 	checkReceipts(t, dir, result.Receipts)
-	for _, name := range []string{"1-ask_quote.eml", "2-quote.eml", "3-quote.eml", "4-accept.eml"} {
+	for _, name := range []string{"1-ask_quote.eml", "2-quote.eml", "3-quote.eml", "4-accept.eml", "5-request-translate.eml", "7-input_required.eml", "9-completed.eml", "10-request-knock.eml", "13-respond.eml"} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -5,15 +5,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
+	"github.com/agentmaild/agentmaild/envelope/emailing"
 	"github.com/agentmaild/agentmaild/inbox"
 )
 
 // show prints the mail as a person reads it, and what was proven about it.
 func (p *play) show(from, to *side, e inbox.Event) error {
-	sent := p.server.Sent()
-	raw := sent[len(sent)-1].Raw
+	raw, err := p.mailOf(e.ID)
+	if err != nil {
+		return err
+	}
 	mail, err := readMail(raw, e)
 	if err != nil {
 		return err
@@ -22,9 +28,67 @@ func (p *play) show(from, to *side, e inbox.Event) error {
 	number := len(p.result.Mails)
 	p.say("\n── Mail %d, from the %s to the %s ──", number, from.name, to.name)
 	p.say("From: %s\nTo: %s\nSubject: %s\n\n%s", mail.From, mail.To, mail.Subject, mail.Text)
-	p.say("Proven by the %s: the mail is from %s (DKIM, selector %s); the message is %s", to.name, e.Proof.Domain, e.Proof.Selector, signedBy(e))
-	p.say("Verdict: %s", e.Verdict)
-	return os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("%d-%s.eml", number, e.Type)), raw, 0o600)
+	proven, err := provenBy(to, e)
+	if err != nil {
+		return err
+	}
+	p.say("Proven by the %s: %s", to.name, proven)
+	if e.Reason != "" {
+		p.say("Verdict: %s, %s", e.Verdict, e.Reason)
+	} else {
+		p.say("Verdict: %s", e.Verdict)
+	}
+	return os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("%d-%s.eml", number, kindOf(e))), raw, 0o600)
+}
+
+// mailOf is the mail that carried a message: others may have been sent since.
+func (p *play) mailOf(id string) ([]byte, error) {
+	for _, sent := range slices.Backward(p.server.Sent()) {
+		mail, err := envelope.Read(sent.Raw)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(mail.Header.Get("Message-ID"), "<"+id+"@") {
+			return sent.Raw, nil
+		}
+	}
+	return nil, fmt.Errorf("the mail of message %s was not sent", id)
+}
+
+// kindOf is what a message is called in the name of its file.
+func kindOf(e inbox.Event) string {
+	switch x := e.Exchange; {
+	case x == nil:
+		return string(e.Type)
+	case x.Kind == agentmsg.TypeRespond && x.Task != nil:
+		return string(x.Task.State)
+	case x.Kind == agentmsg.TypeRequest:
+		return string(x.Kind) + "-" + x.Offering // of our own
+	default:
+		return string(x.Kind)
+	}
+}
+
+// provenBy is what the receiver of a message knows for sure.
+func provenBy(to *side, e inbox.Event) (string, error) {
+	x := e.Exchange
+	if x == nil {
+		return fmt.Sprintf("the mail is from %s (DKIM, selector %s); the message is %s", e.Proof.Domain, e.Proof.Selector, signedBy(e)), nil
+	}
+	cards, err := to.inbox().Contacts()
+	if err != nil {
+		return "", err
+	}
+	words := fmt.Sprintf("the message is signed by agent %.8s…", x.From)
+	if i := slices.IndexFunc(cards, func(c inbox.Contact) bool { return c.Agent == x.From }); i >= 0 {
+		words += ", whose name card says " + cards[i].Name
+	}
+	for _, f := range x.Files {
+		if f.State == emailing.FileIntact {
+			words += fmt.Sprintf("; %s is byte for byte what was signed", f.Name)
+		}
+	}
+	return words, nil
 }
 
 func readMail(raw []byte, e inbox.Event) (Mail, error) {
@@ -38,7 +102,8 @@ func readMail(raw []byte, e inbox.Event) (Mail, error) {
 		if err != nil {
 			return Mail{}, err
 		}
-		m.Text += string(text)
+		m.Text = string(text)
+		break // the others are files
 	}
 	return m, nil
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -20,16 +21,21 @@ import (
 	"github.com/agentmaild/agentmaild/daemon"
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox/mailtest"
 	"github.com/agentmaild/agentmaild/party"
 )
 
 const (
-	buyerAddress  = "agent@buyer.test"
 	sellerAddress = "agent@seller.test"
 	keyHost       = "keys.demo.test"
 )
+
+// names are those of the sides, in the order in which they enter.
+var names = [...]string{"buyer", "seller", "stranger"}
+
+func addressOf(name string) string { return "agent@" + name + ".test" }
 
 // world is DNS and the key pages of the demo, in memory.
 type world struct {
@@ -39,7 +45,7 @@ type world struct {
 
 func newWorld() *world { return &world{map[string]string{}, map[string][]byte{}} }
 
-// LookupTXT answers for the two domains.
+// LookupTXT answers for the domains of the sides.
 func (w *world) LookupTXT(_ context.Context, name string) ([]string, error) {
 	if record, ok := w.txt[name]; ok {
 		return []string{record}, nil
@@ -47,7 +53,7 @@ func (w *world) LookupTXT(_ context.Context, name string) ([]string, error) {
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// Page answers for the two parties.
+// Page answers for their parties.
 func (w *world) Page(_ context.Context, url, name string, _ bool) (*party.Page, error) {
 	page, ok := w.pages[url]
 	if !ok {
@@ -56,7 +62,7 @@ func (w *world) Page(_ context.Context, url, name string, _ bool) (*party.Page, 
 	return party.ParsePage(page, name)
 }
 
-// side is one of the two who negotiate.
+// side is one of those who write to each other.
 type side struct {
 	name   string
 	daemon *daemon.Daemon
@@ -79,6 +85,8 @@ org_name = "{{.Title}} Ltd"
 contact = "owner@{{.Name}}.test"
 agent_name = "{{.Title}}"
 party = "{{.Party}}"
+agent_key = "agent.seed"
+offerings = ["translate"]
 
 [inbox.imap]
 host = "{{.IMAP.Host}}"
@@ -97,13 +105,28 @@ selector = "demo"
 key_file = "dkim.pem"
 `))
 
+// open opens the daemons of all sides.
+func (w *world) open(dir string, server *mailtest.Server) (sides []*side, err error) {
+	for _, name := range names {
+		s, err := w.side(dir, name, server)
+		if err != nil {
+			for _, opened := range sides {
+				err = errors.Join(err, opened.daemon.Close())
+			}
+			return nil, err
+		}
+		sides = append(sides, s)
+	}
+	return sides, nil
+}
+
 // side writes the files of one daemon, publishes its keys, and opens it.
 func (w *world) side(dir, name string, server *mailtest.Server) (*side, error) {
 	dir = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the %s: %w", name, err)
 	}
-	addr := map[string]string{"buyer": buyerAddress, "seller": sellerAddress}[name]
+	addr := addressOf(name)
 	id := "pty_" + name + strings.Repeat("0", 20-len(name))
 	var text bytes.Buffer
 	err := configuration.Execute(&text, map[string]any{
@@ -116,7 +139,11 @@ func (w *world) side(dir, name string, server *mailtest.Server) (*side, error) {
 	if err := w.publish(dir, name, addr, id); err != nil {
 		return nil, err
 	}
-	for file, data := range map[string][]byte{"agentmaild.toml": text.Bytes(), "password": []byte(name + "-password\n")} {
+	seed, err := agentmsg.NewSeed(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	for file, data := range map[string][]byte{"agentmaild.toml": text.Bytes(), "password": []byte(name + "-password\n"), "agent.seed": []byte(seed + "\n")} {
 		if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
 			return nil, fmt.Errorf("writing the files of the %s: %w", name, err)
 		}

@@ -11,7 +11,7 @@ import (
 func (a *app) demoCommand() *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Show a negotiation between two agents; needs no configuration and no network", Args: cobra.NoArgs,
+		Use: "demo", Short: "Show agents make a deal, do a task and admit a stranger; needs no configuration and no network", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			story := cmd.OutOrStdout()
 			if a.json {
