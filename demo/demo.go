@@ -72,7 +72,7 @@ func Run(ctx context.Context, keep string, out io.Writer) (result Result, err er
 	for _, s := range sides {
 		go func() { stopped <- s.daemon.Run(running) }()
 	}
-	p := &play{ctx: running, out: out, server: server, pages: world.pages, dir: dir, buyer: sides[0], seller: sides[1], stranger: sides[2]}
+	p := &play{ctx: running, out: out, server: server, pages: world.pages, dir: dir, buyer: sides[0], seller: sides[1], caller: sides[2]}
 	err = p.acts()
 	if ctx.Err() != nil { // whatever it met then came of that
 		err = fmt.Errorf("the demo was stopped: %w", ctx.Err())
@@ -115,7 +115,7 @@ type play struct {
 	pages         map[string][]byte // the key pages, by address
 	dir           string
 	buyer, seller *side
-	stranger      *side
+	caller        *side // a stranger; its name is no longer than the others, as the path of a socket may not be
 	result        Result
 }
 
@@ -145,7 +145,7 @@ func (p *play) left(kept bool) {
 
 // acts is the whole story.
 func (p *play) acts() error {
-	for _, s := range []*side{p.buyer, p.seller, p.stranger} {
+	for _, s := range []*side{p.buyer, p.seller, p.caller} {
 		if err := p.ready(s); err != nil {
 			return fmt.Errorf("waiting for the %s to watch its mailbox: %w", s.name, err)
 		}

@@ -11,19 +11,19 @@ import (
 // waits, the owner lets it in, and it is answered.
 func (p *play) knock() error {
 	p.say("\n══ A stranger ══\n\nAn agent that the seller does not know has found its agent id. It knocks.")
-	if err := p.know(p.stranger, p.seller); err != nil {
+	if err := p.know(p.caller, p.seller); err != nil {
 		return err
 	}
-	knocked, err := p.act(p.stranger, p.seller, inbox.Action{
+	knocked, err := p.act(p.caller, p.seller, inbox.Action{
 		Type: inbox.ActRequest, To: sellerAddress, Offering: agentmsg.OfferingKnock, Text: "May we ask for translations?",
 	})
 	if err != nil {
 		return err
 	}
-	if err := p.answered(p.stranger, p.seller, knocked.ID); err != nil {
+	if err := p.answered(p.caller, p.seller, knocked.ID); err != nil {
 		return err
 	}
-	asked, err := p.try(p.stranger, p.seller, inbox.Action{
+	asked, err := p.try(p.caller, p.seller, inbox.Action{
 		Type: inbox.ActRequest, To: sellerAddress, Offering: agentmsg.OfferingChat, Text: "What does a page cost?",
 	}, inbox.Held)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *play) knock() error {
 	if err := p.admit(); err != nil {
 		return err
 	}
-	_, err = p.act(p.seller, p.stranger, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Text: "Thirty euros."})
+	_, err = p.act(p.seller, p.caller, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Text: "Thirty euros."})
 	return err
 }
 
@@ -59,7 +59,7 @@ func (p *play) admit() error {
 	for _, w := range waiting {
 		p.say("Waiting: %s, of agent %.8s…: %q", w.Key, w.Agent, w.Text)
 	}
-	if len(waiting) != 2 || waiting[0].Agent != p.stranger.inbox().AgentID() {
+	if len(waiting) != 2 || waiting[0].Agent != p.caller.inbox().AgentID() {
 		return fmt.Errorf("%d things wait for the seller's owner, and not a knock and a message of the stranger", len(waiting))
 	}
 	p.say("The owner admits the agent: agentmaild waiting approve %s --admit", waiting[0].Key)

@@ -33,7 +33,7 @@ const (
 )
 
 // names are those of the sides, in the order in which they enter.
-var names = [...]string{"buyer", "seller", "stranger"}
+var names = [...]string{"buyer", "seller", "caller"}
 
 func addressOf(name string) string { return "agent@" + name + ".test" }
 
