@@ -34,6 +34,9 @@ function readArguments(args) {
 // keySource is where the options say that key pages and vouches are. With either of the two given nothing is asked in DNS.
 async function keySource(options) {
   const trustedHosts = options['trusted-host'] ?? ['api.stackshift.cloud']
+  const noHost = trustedHosts.find((host) => !/^[^/@ \t\r\n]+$/.test(host)) // no key page could be on it
+  if (noHost !== undefined) throw new UsageError(`--trusted-host ${JSON.stringify(noHost)}: it is no host name, as in keys.example`)
+  if (options.keys === '') throw new UsageError('--keys names no folder')
   const given = options.vouch ?? []
   try {
     const txt = options.keys !== undefined || given.length ? vouches(given) : dns

@@ -40,9 +40,12 @@ func ReadWith(open Opener, path string, most int64) ([]byte, fs.FileMode, error)
 	if !info.Mode().IsRegular() {
 		return nil, info.Mode(), ErrKind
 	}
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%w: larger than %d bytes", ErrLarge, most)
+	var data []byte
+	if info.Size() <= most { // or it need not be read
+		data, err = io.ReadAll(io.LimitReader(file, most+1))
+	}
+	if info.Size() > most || int64(len(data)) > most {
+		return nil, info.Mode(), fmt.Errorf("%w: larger than %d bytes", ErrLarge, most)
 	}
 	return data, info.Mode(), err
 }

@@ -29,6 +29,9 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v", name, data, mode, err)
 		}
 	}
+	if data, _, err := plainfile.Read("/proc/self/status", 4); !errors.Is(err, plainfile.ErrLarge) || data != nil { // says that it is empty
+		t.Errorf("a file that is larger than it says: %q, %v", data, err)
+	}
 	if _, _, err := plainfile.Read(at("file"), 4); !errors.Is(err, plainfile.ErrLarge) {
 		t.Errorf("a byte too many: %v", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,11 @@ func (a *app) checkCommand() *cobra.Command {
 
 // check checks the records one after the other. What the last line says is an error, so that the exit code is one too.
 func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
+	for _, folder := range []string{"keys", "thread"} { // as of a variable of a script that is not set
+		if flag := cmd.Flags().Lookup(folder); flag.Changed && flag.Value.String() == "" {
+			return usage("--%s names no folder", folder)
+		}
+	}
 	if f.thread != "" && len(files) > 1 {
 		return usage("--thread is for one record, %d are named", len(files))
 	}
@@ -69,8 +75,8 @@ func (a *app) check(cmd *cobra.Command, files []string, f checkFlags) error {
 		if report.Result == "" {
 			report = record.CheckThread(cmd.Context(), data, keys, thread)
 		}
-		if err := a.showReport(cmd, file, data, report); err != nil {
-			return err
+		if err := cmp.Or(a.showReport(cmd, file, data, report), a.out.failed); err != nil {
+			return usage("%w", err) // an exit code of 1 would say that the record does not check out
 		}
 		switch report.Result {
 		case record.DoesNotCheckOut:
@@ -127,6 +133,11 @@ func (a *app) believed(f checkFlags) (*config.Config, error) {
 		var err error
 		if cfg, err = a.load(); err != nil {
 			return nil, err
+		}
+	}
+	for _, host := range f.hosts {
+		if host == "" || strings.ContainsAny(host, "/@ \t\r\n") { // no key page could be on it, which the record is not to blame for
+			return nil, usage("--trusted-host %q: it is no host name, as in keys.example", host)
 		}
 	}
 	if len(f.hosts) > 0 {

@@ -30,12 +30,15 @@ func execute(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	defer stop()
-	app := &app{}
+	app := &app{out: &output{to: os.Stdout}}
 	root := app.command()
 	root.SetArgs(args)
-	root.SetOut(os.Stdout)
+	root.SetOut(app.out)
 	root.SetErr(os.Stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = app.out.failed
+	}
 	if err == nil {
 		return 0
 	}
@@ -71,6 +74,7 @@ type app struct {
 	inbox      string
 	json       bool
 	started    bool // the command line was understood
+	out        *output
 }
 
 func (a *app) command() *cobra.Command {

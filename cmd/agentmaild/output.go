@@ -5,12 +5,28 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 )
+
+// output remembers that something could not be written, as on a full disk: most who print do not look.
+type output struct {
+	to     io.Writer
+	failed error
+}
+
+// Write is that of an io.Writer.
+func (o *output) Write(data []byte) (int, error) {
+	n, err := o.to.Write(data)
+	if err != nil && o.failed == nil {
+		o.failed = fmt.Errorf("the result could not be written: %w", err)
+	}
+	return n, err
+}
 
 // print shows a result in the form that was asked for.
 func (a *app) print(cmd *cobra.Command, value any, text func()) error {
