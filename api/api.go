@@ -50,20 +50,25 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-// Serve listens on the unix socket at path, mode 0600, until ctx ends. A
-// socket that a dead daemon left behind is replaced: the store's lock, which
-// is taken first, keeps a second daemon away.
-func (s *Server) Serve(ctx context.Context, path string) error {
+// Listen opens the unix socket at path, mode 0600. A socket that a dead daemon
+// left behind is replaced: the store's lock, which is taken first, keeps a
+// second daemon away.
+func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("removing an old control socket: %w", err)
+		return nil, fmt.Errorf("removing an old control socket: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {
-		return fmt.Errorf("opening the control socket: %w", err)
+		return nil, fmt.Errorf("opening the control socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil { // the folder, 0700, guards the moment before
-		return errors.Join(fmt.Errorf("guarding the control socket: %w", err), listener.Close())
+		return nil, errors.Join(fmt.Errorf("guarding the control socket: %w", err), listener.Close())
 	}
+	return listener, nil
+}
+
+// Serve answers on the control socket, which it closes, until ctx ends.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	if err := listen.HTTP(ctx, server, listener); err != ctx.Err() {

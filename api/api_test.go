@@ -65,7 +65,9 @@ func serve(t *testing.T, others ...func(*store.Store) *inbox.Inbox) *rig {
 	r.stop = stop
 	server := &Server{Inboxes: func() []Served { return served }, Backup: func(w io.Writer) error { return r.backup(w) }, Log: slog.New(slog.DiscardHandler)}
 	check(t, os.WriteFile(r.socket, []byte("left behind"), 0o644)) // replaced
-	go func() { r.ended <- server.Serve(ctx, r.socket) }()
+	listener, err := Listen(ctx, r.socket)
+	check(t, err)
+	go func() { r.ended <- server.Serve(ctx, listener) }()
 	r.client = NewClient(r.socket)
 	r.ready()
 	t.Cleanup(func() {
@@ -124,8 +126,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-func TestServeRefuses(t *testing.T) {
-	s := &Server{Log: slog.New(slog.DiscardHandler)}
+func TestListenRefuses(t *testing.T) {
 	full := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(full, "file"), nil, 0o600))
 	for path, want := range map[string]string{
@@ -133,8 +134,8 @@ func TestServeRefuses(t *testing.T) {
 		filepath.Join(t.TempDir(), "no", "sock"): "opening the control socket: ",
 		filepath.Join(t.TempDir(), strings.Repeat("long", 50)): "opening the control socket: ",
 	} {
-		if err := s.Serve(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: Serve returned %v", path, err)
+		if _, err := Listen(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: Listen returned %v", path, err)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Config struct {
 	DNS      DNS     `toml:"dns" default:"{}" doc:"Where DKIM keys and party records are looked up."`
 	Trust    Trust   `toml:"trust" default:"{}" doc:"Whose key pages are believed."`
 	Public   Public  `toml:"public" default:"{}" doc:"The listener that shows our key pages to everybody, see docs/keys.md."`
+	Metrics  Metrics `toml:"metrics" default:"{}" doc:"The listener for a supervisor and Prometheus, see docs/running.md."`
 	Inboxes  []Inbox `toml:"inbox" doc:"One table for each inbox, at least one."`
 
 	file  string // where it was read
@@ -78,6 +79,12 @@ type Public struct {
 	Listen   string `toml:"listen" default:"" doc:"Where it listens, host:port or :port. Empty: nowhere, and the pages are published in another way."`
 	CertFile string `toml:"cert_file" default:"" kind:"path" doc:"PEM file of the certificate for key_host, with its chain. Read again on SIGHUP. Empty: plain HTTP, for a proxy in front that speaks TLS."`
 	KeyFile  string `toml:"key_file" default:"" kind:"path" doc:"PEM file of the private key of the certificate, mode 0600 or narrower."`
+}
+
+// Metrics is the table [metrics].
+type Metrics struct {
+	Listen      string `toml:"listen" default:"" doc:"Where /healthz, /readyz and /metrics are answered, host:port. Empty: nowhere."`
+	AllowRemote bool   `toml:"allow_remote" default:"false" doc:"Listen where other machines can ask too. There is no login: whoever can ask sees the names of the inboxes and how much mail they have."`
 }
 
 // Inbox is a table [[inbox]]: one agent with one address.

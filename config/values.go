@@ -53,11 +53,7 @@ func (m *mistakes) keyHost(at, host string) {
 }
 
 func (m *mistakes) public(public *Public) {
-	if host, port, err := net.SplitHostPort(public.Listen); public.Listen != "" {
-		if _, notNumber := strconv.ParseUint(port, 10, 16); err != nil || notNumber != nil || host != "" && !isHost(host) {
-			m.add("public.listen", "must be host:port or :port, as 127.0.0.1:8080, is %q", public.Listen)
-		}
-	}
+	m.listen("public.listen", public.Listen)
 	m.caFile("public.cert_file", public.CertFile)
 	m.privateFile("public.key_file", public.KeyFile)
 	switch {
@@ -67,6 +63,23 @@ func (m *mistakes) public(public *Public) {
 		m.add("public.cert_file", "must be set where public.key_file is")
 	case public.CertFile != "" && public.Listen == "":
 		m.add("public.listen", "must be set where public.cert_file is")
+	}
+}
+
+// metrics keeps to this machine what has no login, unless that is not wanted.
+func (m *mistakes) metrics(metrics *Metrics) {
+	m.listen("metrics.listen", metrics.Listen)
+	host, _, _ := net.SplitHostPort(metrics.Listen)
+	if metrics.Listen != "" && !isLoopback(host) && !metrics.AllowRemote {
+		m.add("metrics.listen", "must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is %q", metrics.Listen)
+	}
+}
+
+// listen checks where a listener is, if it is anywhere.
+func (m *mistakes) listen(at, address string) {
+	host, port, err := net.SplitHostPort(address)
+	if _, notNumber := strconv.ParseUint(port, 10, 16); address != "" && (err != nil || notNumber != nil || host != "" && !isHost(host)) {
+		m.add(at, "must be host:port or :port, as 127.0.0.1:8080, is %q", address)
 	}
 }
 

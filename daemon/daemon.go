@@ -16,7 +16,9 @@ import (
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/keypage"
+	"github.com/agentmaild/agentmaild/monitor"
 	"github.com/agentmaild/agentmaild/store"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
 const (
@@ -31,7 +33,8 @@ type Daemon struct {
 	store *store.Store
 	group *group
 
-	public *keypage.Server // nil without one
+	public  *keypage.Server // nil without one
+	monitor *monitor.Server // nil without one
 
 	hup  <-chan os.Signal // nil: never
 	load func() (*config.Config, error)
@@ -60,6 +63,7 @@ func New(cfg *config.Config, w World) (*Daemon, error) {
 	if d.store, err = store.Open(cfg.StorePath()); err != nil {
 		return nil, err
 	}
+	d.openMonitor()
 	if d.units, err = d.open(plans); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
@@ -76,6 +80,9 @@ func (d *Daemon) open(plans []*inboxPlan) ([]*unit, error) {
 			var err error
 			if u, err = p.open(d.store); err != nil {
 				return nil, err
+			}
+			if d.monitor != nil {
+				u.counts = d.monitor.Counts
 			}
 		}
 		units = append(units, u)
@@ -132,41 +139,35 @@ func (d *Daemon) Close() error { return d.store.Close() }
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	socket := d.cfg.SocketPath() // a reload changes d.cfg
-	d.group.start("control socket", func() error {
-		server := &api.Server{Inboxes: d.served, Backup: d.store.Backup, Log: d.world.Log}
-		err := server.Serve(ctx, socket)
-		if ctx.Err() == nil {
-			cancel(err) // without it nobody can see or decide anything
-		}
-		return err
-	})
-	if d.public != nil {
-		d.group.start("public listener", func() error {
-			err := d.servePublic(ctx)
-			if ctx.Err() == nil {
-				cancel(err)
-			}
-			return err
-		})
+	if err := d.serve(ctx, cancel); err != nil {
+		cancel(err)
+		return d.stop(err, stopLimit)
 	}
 	for _, u := range d.units {
 		u.start(ctx, d.group)
 	}
 	d.world.Log.Info("running", "inboxes", len(d.units), "state_dir", d.cfg.StateDir)
+	d.tell(systemd.SdNotifyReady)
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
+	alive, stop := d.watchdog()
+	defer stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-d.hup:
+			d.tell(systemd.SdNotifyReloading + "\n" + systemd.SdNotifyMonotonicUsec())
 			d.reload(ctx)
+			d.tell(systemd.SdNotifyReady)
 		case <-ticker.C:
 			if err := d.store.Sound(); err != nil {
 				cancel(err)
 			}
+		case <-alive:
+			d.tell(systemd.SdNotifyWatchdog)
 		}
 	}
+	d.tell(systemd.SdNotifyStopping)
 	d.world.Log.Info("stopping")
 	return d.stop(context.Cause(ctx), stopLimit)
 }

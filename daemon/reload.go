@@ -53,7 +53,7 @@ func (d *Daemon) planned(cfg *config.Config) ([]*unit, error) {
 // that hold for the life of the process, and the keys of them that differ.
 func keepFixed(old, cfg *config.Config) (*config.Config, []string) {
 	kept := *cfg
-	kept.StateDir, kept.Log, kept.DNS, kept.Trust, kept.Public = old.StateDir, old.Log, old.DNS, old.Trust, old.Public
+	kept.StateDir, kept.Log, kept.DNS, kept.Trust, kept.Public, kept.Metrics = old.StateDir, old.Log, old.DNS, old.Trust, old.Public, old.Metrics
 	kept.Trust.Hosts = cfg.Trust.Hosts
 	var late []string
 	for _, key := range []struct {
@@ -66,6 +66,7 @@ func keepFixed(old, cfg *config.Config) (*config.Config, []string) {
 		{"trust.allow_private", old.Trust.AllowPrivate, cfg.Trust.AllowPrivate},
 		{"trust.ca_file", old.Trust.CAFile, cfg.Trust.CAFile},
 		{"public", old.Public, cfg.Public},
+		{"metrics", old.Metrics, cfg.Metrics},
 	} {
 		if !reflect.DeepEqual(key.old, key.new) {
 			late = append(late, key.name)

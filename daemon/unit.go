@@ -10,6 +10,7 @@ import (
 	"github.com/agentmaild/agentmaild/handler"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox"
+	"github.com/agentmaild/agentmaild/monitor"
 	"github.com/go-json-experiment/json"
 )
 
@@ -20,6 +21,7 @@ type unit struct {
 	watcher *mailbox.Watcher
 	sender  *mailbox.Sender
 	handler *handler.Handler // nil without one
+	counts  *monitor.Counts  // nil where nobody asks
 	log     *slog.Logger
 
 	cancel context.CancelFunc // nil before start
@@ -47,6 +49,18 @@ func (u *unit) start(ctx context.Context, g *group) {
 	if u.handler != nil {
 		part("handler", u.handler.Run)
 	}
+	if u.counts != nil {
+		part("counts", u.count)
+	}
+}
+
+// count counts the events of the inbox.
+func (u *unit) count(ctx context.Context) error {
+	err := u.counts.Follow(ctx, u.inbox)
+	if ctx.Err() == nil {
+		u.log.Error("events are counted no more", "error", err)
+	}
+	return err
 }
 
 // watch delivers what comes into the mailbox.

@@ -12,6 +12,7 @@ import (
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/plainfile"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
 // World is what the daemon uses of the outside besides mail servers.
@@ -21,6 +22,10 @@ type World struct {
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger
+
+	Fetches  func() party.Fetches // how often Pages fetched; nil: not counted
+	Notify   func(state string)   // tells a supervisor; nil: there is none
+	Watchdog time.Duration        // within which it wants to hear something; 0: never
 }
 
 // NewWorld is the real one: DNS, HTTPS, the clock, and a log to w. Nothing is
@@ -34,10 +39,14 @@ func NewWorld(cfg *config.Config, w io.Writer) (World, error) {
 	if err != nil {
 		return World{}, fmt.Errorf("trust: %w", err)
 	}
+	watchdog, err := systemd.SdWatchdogEnabled(false)
+	if err != nil {
+		return World{}, fmt.Errorf("the supervisor's watchdog: %w", err)
+	}
+	pages, log := party.NewFetcher(time.Now, party.Options{AllowPrivate: cfg.Trust.AllowPrivate, RootCAs: trusted}), newLog(cfg.Log, w)
 	return World{
-		TXT:   names,
-		Pages: party.NewFetcher(time.Now, party.Options{AllowPrivate: cfg.Trust.AllowPrivate, RootCAs: trusted}),
-		Now:   time.Now, Random: rand.Reader, Log: newLog(cfg.Log, w),
+		TXT: names, Pages: pages, Now: time.Now, Random: rand.Reader, Log: log,
+		Fetches: pages.Fetches, Notify: toSystemd(log), Watchdog: watchdog,
 	}, nil
 }
 
