@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/config"
@@ -39,9 +40,21 @@ func (f keyFolder) page() ([]byte, error) {
 
 // keyFolder finds the inbox in the configuration; no daemon need run.
 func (a *app) keyFolder() (keyFolder, error) {
-	cfg, err := a.load()
+	cfg, in, err := a.configured()
 	if err != nil {
 		return keyFolder{}, err
+	}
+	if in.Party == "" {
+		return keyFolder{}, usage("inbox %s has no party: set party in its configuration first", in.Name)
+	}
+	return keyFolder{cfg, in, in.KeysDir(cfg.StateDir)}, nil
+}
+
+// configured is the inbox that a command is about, as the configuration has it.
+func (a *app) configured() (*config.Config, config.Inbox, error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, config.Inbox{}, err
 	}
 	names := make([]string, len(cfg.Inboxes))
 	for i, in := range cfg.Inboxes {
@@ -49,16 +62,9 @@ func (a *app) keyFolder() (keyFolder, error) {
 	}
 	name, err := a.one(names)
 	if err != nil {
-		return keyFolder{}, err
+		return nil, config.Inbox{}, err
 	}
-	for _, in := range cfg.Inboxes {
-		if in.Name == name && in.Party == "" {
-			return keyFolder{}, usage("inbox %s has no party: set party in its configuration first", name)
-		} else if in.Name == name {
-			return keyFolder{cfg, in, in.KeysDir(cfg.StateDir)}, nil
-		}
-	}
-	return keyFolder{}, fmt.Errorf("inbox %s vanished", name)
+	return cfg, cfg.Inboxes[slices.Index(names, name)], nil
 }
 
 // shownKey is what is shown of a key; the private half stays where it is.

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/api"
-	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -124,21 +122,12 @@ func (a *app) rosterSign() *cobra.Command {
 
 // ownKey is the key of the agent of the inbox.
 func (a *app) ownKey() (agentmsg.Identity, error) {
-	cfg, err := a.load()
+	_, in, err := a.configured()
 	if err != nil {
 		return agentmsg.Identity{}, err
 	}
-	names := make([]string, len(cfg.Inboxes))
-	for i, in := range cfg.Inboxes {
-		names[i] = in.Name
-	}
-	name, err := a.one(names)
-	if err != nil {
-		return agentmsg.Identity{}, err
-	}
-	in := cfg.Inboxes[slices.IndexFunc(cfg.Inboxes, func(in config.Inbox) bool { return in.Name == name })]
 	if in.AgentKey == "" {
-		return agentmsg.Identity{}, usage("inbox %s has no agent: give it an agent_key in the configuration", name)
+		return agentmsg.Identity{}, usage("inbox %s has no agent: give it an agent_key in the configuration", in.Name)
 	}
 	return agentmsg.LoadIdentity(in.AgentKey)
 }
