@@ -13,7 +13,7 @@ import (
 
 // answerError mails why a request is not done.
 func (j *judge) answerError(m *errand, r *Result, code agentmsg.ErrorCode) error {
-	if m.envelope.Respond != nil { // nobody asked for an answer
+	if m.envelope.Respond != nil { // nobody asked for an answer (D150)
 		return nil
 	}
 	return j.answerByItself(m, r, m.envelope.Refuse(code), string(code))

@@ -142,9 +142,13 @@ func mailsToReview(tx *store.Tx, list *[]Waiting) error {
 		if err := r.Decode(&row); err != nil {
 			return false, err
 		}
+		mail := "a mail"
+		if row.From != "" {
+			mail += " that says it is from " + row.From
+		}
 		*list = append(*list, Waiting{
 			Key: reviewPrefix + r.Key, Kind: "mail", At: row.At, Text: row.Subject,
-			Reason: "a mail that says it is from " + row.From + " waits for your eyes in the mailbox: " + row.Reason + "; refuse puts it aside",
+			Reason: mail + " waits for your eyes in the mailbox: " + row.Reason + "; refuse puts it aside",
 		})
 		return true, nil
 	})

@@ -51,11 +51,15 @@ func (in *Inbox) proveCarried(ctx context.Context, mail *envelope.Mail, p *prove
 	c := &carried{}
 	c.arrival, c.ref.MessageID = p.arrival, messageID(mail)
 	p.carried = c
-	if c.final = in.proveReport(p.report); c.final != nil {
+	reported := in.proveReport(p.report)
+	if reported != nil && reported.Verdict == Bounce {
+		c.final = reported
 		return
 	}
 	found, err := emailing.Find(mail)
 	switch {
+	case reported != nil && (err != nil || in.returned(found)):
+		c.final = reported
 	case errors.Is(err, emailing.ErrSeveral):
 		c.final = end(Result{Verdict: Review, Reason: err.Error()})
 		c.review = reviewOf(mail, p)
@@ -68,8 +72,8 @@ func (in *Inbox) proveCarried(ctx context.Context, mail *envelope.Mail, p *prove
 	}
 }
 
-// proveReport judges a delivery report about a mail from here by what it
-// reports alone: what it returns is our own (D127).
+// proveReport judges a delivery report about a mail from here. One that it
+// came back is judged by that alone (D127).
 func (in *Inbox) proveReport(r envelope.Report) *Result {
 	switch {
 	case r.MessageID == "" || !in.isOurs(r.MessageID):
@@ -79,6 +83,13 @@ func (in *Inbox) proveReport(r envelope.Report) *Result {
 	default:
 		return end(Result{Verdict: Ignored, Reason: "a report that a mail from here is not delivered yet, or is delivered"})
 	}
+}
+
+// returned tells whether what a report holds is no message from outside: it is
+// the one of ours that it reports on (D127), or none.
+func (in *Inbox) returned(found *emailing.Found) bool {
+	e, err := agentmsg.Parse(found.Envelope)
+	return err != nil || e.From == in.set.Agent.Identity.ID()
 }
 
 func (in *Inbox) proveEnvelope(ctx context.Context, mail *envelope.Mail, found *emailing.Found, p *proven) {

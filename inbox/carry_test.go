@@ -328,6 +328,20 @@ func TestBridgeRetries(t *testing.T) {
 	}
 }
 
+// A mail that cannot be read is for the owner's eyes as well (D153).
+func TestReviewUnread(t *testing.T) {
+	s := agentScene(t)
+	s.expect(s.seller, []byte("Subject: one\r\nSubject: two\r\n\r\nHello.\r\n"), "review")
+	results, err := s.seller.Deliver(t.Context(), []Mail{{Problem: "the body could not be had", Arrival: s.now}}, nil)
+	if err != nil || results[0].Verdict != Review {
+		t.Errorf("%+v, %v", results, err)
+	}
+	waiting, err := s.seller.Waiting()
+	if err != nil || len(waiting) != 2 || !strings.HasPrefix(waiting[0].Reason, "a mail waits for your eyes") {
+		t.Errorf("%+v, %v", waiting, err)
+	}
+}
+
 // Mails for the owner's eyes are listed, the last hundred, for 30 days.
 func TestReviews(t *testing.T) {
 	s := agentScene(t)
@@ -387,6 +401,14 @@ func TestExchangeBounced(t *testing.T) {
 	if err := s.buyer.Refuse(key); err != nil {
 		t.Fatal(err)
 	}
+
+	// What is no message of ours counts in a report that ours is late.
+	foreign := s.signed(newIdentity(t), agentmsg.Envelope{Request: &agentmsg.Request{Offering: "chat"}})
+	late := func(part string) []byte {
+		return bytes.Replace(report(about, "delayed", nil), []byte("\r\n\r\n--b--\r\n"), []byte("\r\n\r\n--b\r\n"+part+"\r\n--b--\r\n"), 1)
+	}
+	s.expect(s.buyer, late("Content-Type: message/rfc822\r\n\r\n"+string(foreign)), "held")
+	s.expect(s.buyer, late("Content-Type: application/json; name=envelope.json\r\n\r\n{}"), "ignored")
 }
 
 // A letter that cannot be sent shows at its request, and is sent again.

@@ -73,11 +73,11 @@ func (in *Inbox) prove(ctx context.Context, m Mail) *proven {
 // proveMail returns the verdict of the first check that fails, or nil.
 func (in *Inbox) proveMail(ctx context.Context, m Mail, p *proven) *Result {
 	if m.Problem != "" {
-		return end(plain(CodeNone, m.Problem))
+		return in.unread(p, m.Problem)
 	}
 	mail, err := envelope.Read(m.Raw)
 	if err != nil {
-		return end(plain(CodeNone, err.Error()))
+		return in.unread(p, err.Error())
 	}
 	p.trail = append(p.trail, "message_id", printable(mail.Header.Get("Message-ID")))
 	if p.found, err = intent.Find(mail); err != nil {
@@ -97,6 +97,16 @@ func (in *Inbox) proveMail(ctx context.Context, m Mail, p *proven) *Result {
 	p.agentOf = p.found.AgentOfDiffers(mail.Header)
 	p.theirs = attachedRecord(mail, &p.found.Message)
 	return in.proveBounds(p)
+}
+
+// unread is what a mail comes to that cannot be read: it is like any other
+// (D54), and beside an agent one that the owner may look at (D153).
+func (in *Inbox) unread(p *proven, reason string) *Result {
+	if in.set.Agent == nil {
+		return end(plain(CodeNone, reason))
+	}
+	p.carried = &carried{final: end(Result{Verdict: Review, Reason: reason}), review: &reviewRow{At: p.arrival.Unix()}}
+	return nil
 }
 
 func end(r Result) *Result { return &r }

@@ -97,7 +97,7 @@ func (w *wire) respond() (*Respond, error) {
 		return nil, &Refusal{Code: CodeJSON, Reason: "in_reply_to is missing"}
 	case !r.Status.known():
 		return nil, &Refusal{Code: CodeJSON, Reason: "payload.status is none of the states"}
-	case w.TaskID == nil && !r.Status.Final() && r.Status != StatusAccepted: // nothing that could go on (§7)
+	case w.TaskID == nil && !r.Status.Final() && r.Status != StatusAccepted: // nothing that could go on (§7, D151)
 		return nil, &Refusal{Code: CodeJSON, Reason: "payload.status is of a task, and there is no task_id"}
 	case w.Error != nil && !isName(string(w.Error.Code)):
 		return nil, &Refusal{Code: CodeJSON, Reason: "error.code is missing, empty, longer than 256 bytes or has control characters"}
