@@ -13,6 +13,14 @@ import (
 // suites are the folders below this one that hold a suite, in the order of a
 // walk.
 var suites = []string{
+	"emailing/basics",
+	"emailing/cancel",
+	"emailing/carriage",
+	"emailing/envelope",
+	"emailing/fence",
+	"emailing/files",
+	"emailing/protections",
+	"emailing/tasks",
 	"intents/authres",
 	"intents/authres-all",
 	"intents/authres-ignored",

@@ -1,5 +1,5 @@
-// Command gen writes the project's own suites for agent-intents/1 and
-// agent-agreement/1: mails and records that are composed and signed here, each
+// Command gen writes the project's own suites for agent-intents/1,
+// agent-agreement/1 and agent-emailing/0.2.1: mails and records that are composed and signed here, each
 // from one valid baseline with one thing changed, and what must be made of
 // them. What is expected is written
 // by hand from the profile; nothing is taken from what the program answers.
@@ -35,7 +35,7 @@ func suites() []written {
 	all := []written{agreementSuite()}
 	for _, group := range []func() []*suite{
 		threadSuites, recordSuites, chainSuites, schemaSuites, jsonSuites, jwsSuites, keySuites,
-		mimeSuites, headerSuites, dkimSuites, authresSuites, unsignedSuites, orderSuites,
+		mimeSuites, headerSuites, dkimSuites, authresSuites, unsignedSuites, orderSuites, emailingSuites,
 	} {
 		for _, s := range group() {
 			all = append(all, s)

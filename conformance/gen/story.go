@@ -32,6 +32,7 @@ type story struct {
 type ending struct {
 	Offers  map[string]string  `json:"offers,omitempty"`
 	Records map[string]*string `json:"records,omitempty"`
+	Tasks   map[string]string  `json:"tasks,omitempty"`
 }
 
 func (s *suite) story(name, why string) *story {
@@ -191,7 +192,7 @@ func (t *story) record(kind string) {
 
 func (t *story) end() *ending {
 	if t.Final == nil {
-		t.Final = &ending{map[string]string{}, map[string]*string{}}
+		t.Final = &ending{map[string]string{}, map[string]*string{}, map[string]string{}}
 	}
 	return t.Final
 }
@@ -199,13 +200,18 @@ func (t *story) end() *ending {
 // write writes the mail into the suite, once.
 func (t *story) write(l *letter) string {
 	if l.file == "" {
-		l.file = "mail/" + l.label + ".eml"
-		if _, taken := t.suite.files[l.file]; taken {
-			panic(l.file + " is written twice")
-		}
-		t.suite.files[l.file] = []byte(l.raw())
+		l.file = t.file(l.label, l.raw())
 	}
 	return l.file
+}
+
+func (t *story) file(label, raw string) string {
+	name := "mail/" + label + ".eml"
+	if _, taken := t.suite.files[name]; taken {
+		panic(name + " is written twice")
+	}
+	t.suite.files[name] = []byte(raw)
+	return name
 }
 
 // own is an ask or an offer that this inbox made, their is one of the other

@@ -14,9 +14,10 @@ import (
 // suite is a folder that is being written. The members with tags are those of
 // suite.json.
 type suite struct {
-	name  string
-	world world
-	files map[string][]byte
+	name   string
+	world  world
+	agents cast // of Agent Emailing
+	files  map[string][]byte
 
 	Format       int                 `json:"format"`
 	Profile      string              `json:"profile"`
@@ -26,6 +27,7 @@ type suite struct {
 	DNS          map[string][]string `json:"dns"`
 	DNSErrors    map[string]string   `json:"dns_errors"`
 	KeyPages     map[string]keyPage  `json:"key_pages"`
+	Roster       jsontext.Value      `json:"roster,omitzero"`
 	Cases        []*story            `json:"cases"`
 }
 
@@ -38,6 +40,20 @@ type inbox struct {
 	JKU        string `json:"jku"`
 	Unsigned   string `json:"unsigned"`
 	Auth       auth   `json:"auth"`
+
+	// Of agent-emailing/0.2.1.
+	AgentSeed  string     `json:"agent_seed,omitzero"`
+	SealingKey string     `json:"sealing_key,omitzero"`
+	Sealing    string     `json:"sealing,omitzero"`
+	Bridge     *bool      `json:"bridge,omitzero"`
+	Contacts   []nameCard `json:"contacts,omitzero"`
+}
+
+// nameCard is a contact that the owner wrote.
+type nameCard struct {
+	Agent      string   `json:"agent_id"`
+	Addresses  []string `json:"addresses"`
+	SealingKey string   `json:"sealing_key,omitzero"`
 }
 
 type jwk struct {
@@ -61,12 +77,13 @@ type keyPage struct {
 }
 
 type step struct {
-	Sent    string  `json:"sent,omitzero"`
-	Deliver string  `json:"deliver,omitzero"`
-	Tick    bool    `json:"tick,omitzero"`
-	Restart bool    `json:"restart,omitzero"`
-	At      string  `json:"at,omitzero"`
-	Expect  *expect `json:"expect,omitzero"`
+	Sent    string `json:"sent,omitzero"`
+	Deliver string `json:"deliver,omitzero"`
+	Admit   string `json:"admit,omitzero"`
+	Tick    bool   `json:"tick,omitzero"`
+	Restart bool   `json:"restart,omitzero"`
+	At      string `json:"at,omitzero"`
+	Expect  any    `json:"expect,omitzero"` // *expect or *outcome
 }
 
 // expect is what must hold of a delivery.
@@ -141,7 +158,12 @@ func privateJWK(key ed25519.PrivateKey) jwk {
 }
 
 // folder is where the suite stands.
-func (s *suite) folder() string { return "intents/" + s.name }
+func (s *suite) folder() string {
+	if s.Profile == emailingProfile {
+		return "emailing/" + s.name
+	}
+	return "intents/" + s.name
+}
 
 // cases are the names of the cases and their reasons.
 func (s *suite) cases() (named [][2]string) {
