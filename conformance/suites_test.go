@@ -13,13 +13,30 @@ import (
 // suites are the folders below this one that hold a suite, in the order of a
 // walk.
 var suites = []string{
+	"emailing/admission",
+	"emailing/admission-block",
+	"emailing/admission-defaults",
+	"emailing/admission-no-defaults",
+	"emailing/admission-no-roster",
 	"emailing/basics",
+	"emailing/bridge",
+	"emailing/bridge-allow",
+	"emailing/bridge-authres",
+	"emailing/bridge-block",
+	"emailing/bridge-off",
 	"emailing/cancel",
 	"emailing/carriage",
+	"emailing/contacts",
 	"emailing/envelope",
 	"emailing/fence",
 	"emailing/files",
+	"emailing/mixed",
 	"emailing/protections",
+	"emailing/rate",
+	"emailing/rate-0",
+	"emailing/sealing",
+	"emailing/sealing-none",
+	"emailing/sealing-required",
 	"emailing/tasks",
 	"intents/authres",
 	"intents/authres-all",
@@ -70,7 +87,7 @@ func TestSuites(t *testing.T) {
 // the start of the year 2000, where a test bubble begins: nothing may hang on
 // it.
 func TestClockOfTheMachine(t *testing.T) {
-	for _, dir := range []string{"intents/chain", "intents/keys"} {
+	for _, dir := range []string{"emailing/admission", "intents/chain", "intents/keys"} {
 		now := run(t, dir)
 		var then []conformance.Outcome
 		synctest.Test(t, func(t *testing.T) { then = run(t, dir) })

@@ -148,7 +148,7 @@ func (j *judge) stance(m *errand) (agentmsg.Stance, error) {
 	switch contact, err := j.contact(m.envelope.From); {
 	case err != nil:
 		return "", err
-	case m.person != "" || m.envelope.Meta.Bridge != nil:
+	case m.person != "" || m.envelope.Meta.Bridge != nil: // D154
 		kind = agentmsg.KindBridged
 	case contact != nil && !contact.Pinned:
 		kind = agentmsg.KindContact

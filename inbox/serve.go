@@ -12,7 +12,8 @@ import (
 )
 
 // act does what a message asks that may come in. A body that was sealed is
-// read first.
+// read first; which must be, and what becomes of one that does not open, is
+// D152.
 func (j *judge) act(m *errand) (Result, error) {
 	agent := j.in.set.Agent
 	opened, err := m.envelope.Open(agent.Sealing)

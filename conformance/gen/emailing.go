@@ -19,6 +19,7 @@ func emailingSuites() []*suite {
 	var all []*suite
 	for _, group := range []func() []*suite{
 		basicSuites, envelopeSuites, protectionSuites, fenceSuites, carriageSuites, fileSuites, taskSuites, cancelSuites,
+		admissionSuites, contactSuites, sealingSuites, bridgeSuites, mixedSuites,
 	} {
 		all = append(all, group()...)
 	}

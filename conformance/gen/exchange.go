@@ -14,7 +14,6 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/agentmaild/agentmaild/envelope/emailing"
-	"github.com/go-json-experiment/json"
 )
 
 // exchange is a message of Agent Emailing and the mail that carries it. The
@@ -286,15 +285,6 @@ func headed(fields string) edit { return func(x *exchange) { x.head = fields } }
 // proven has the mail signed with DKIM by the domain of its sender.
 func proven(x *exchange) { x.dkim = x.by.mail }
 
-// parsed is JSON as it stands in a message, for values that are written as text.
-func parsed(text string) any {
-	var value any
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		panic(err)
-	}
-	return value
-}
-
 // pinned describes a file (§7.5).
 func pinned(f enclosure) map[string]any {
 	sum := sha256.Sum256([]byte(f.body))
@@ -333,21 +323,16 @@ func secretText(name string) string {
 	return base64.RawURLEncoding.EncodeToString(secret[:])
 }
 
-// sealedTo seals the input, or the output, to a key. replyKey is that of who
-// seals.
-func sealedTo(to, by *agent) edit {
+// sealedTo seals the input, or the output, to an agent, with the key of
+// another for the answer.
+func sealedTo(to, answer *agent) edit {
 	return func(x *exchange) {
-		body := "input"
-		if x.message["type"] == "respond" {
-			body = "output"
-		}
-		payload := x.message["payload"].(map[string]any)
-		sealed := must(agentmsg.Seal(must(canon.Marshal(payload[body])), to.sealing.Public(), by.sealing.Public(), &stream{label: x.story.suite.name + " " + x.label}))
-		payload[body] = parsed(string(sealed))
+		plain := must(canon.Marshal(x.message["payload"].(map[string]any)["input"]))
+		sealedAs(string(plain), to, func(sealed map[string]any) { sealed["reply_key"] = answer.sealing.Public() })(x)
 	}
 }
 
-// cancel is a request to end a task.
+// cancelTask is a request to end a task.
 func (t *story) cancelTask(by *agent, task, reason string, edits ...edit) *exchange {
 	return t.request(by, asksFor("task.cancel", map[string]any{"task_id": task, "reason": reason}), ofTask(task), both(edits...))
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -36,6 +37,22 @@ func TestSuites(t *testing.T) {
 			if c[1] == "" {
 				t.Errorf("%s: %s says no reason", s.folder(), c[0])
 			}
+		}
+	}
+}
+
+// TestEmailingNumbers: each settled reading of Agent Emailing that a mail can
+// show has a case that names it.
+func TestEmailingNumbers(t *testing.T) {
+	reasons := ""
+	for _, s := range emailingSuites() {
+		for _, c := range s.cases() {
+			reasons += c[1] + "\n"
+		}
+	}
+	for number := range strings.FieldsSeq("E1 E2 E3 E4 E5 E6 E7 D100 D101 D102 D105 D106 D107 D108 D110 D112 D113 D114 D117 D119 D120 D121 D122 D123 D125 D127 D129 D150 D151 D152 D153 D154") {
+		if !regexp.MustCompile(`\b` + number + `\b`).MatchString(reasons) {
+			t.Errorf("no case says that it is about %s", number)
 		}
 	}
 }

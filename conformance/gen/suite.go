@@ -138,11 +138,20 @@ func newSuite(name, about string) *suite {
 		TrustedHosts: []string{pageHost, otherHost},
 		DNS:          map[string][]string{}, DNSErrors: map[string]string{}, KeyPages: map[string]keyPage{},
 	}
-	for _, who := range []*side{w.buyer, w.seller, w.third} {
+	for _, who := range s.sides() {
 		s.DNS["s1._domainkey."+who.domain()] = []string{who.dkim.record()}
+	}
+	s.pages()
+	return s
+}
+
+func (s *suite) sides() []*side { return []*side{s.world.buyer, s.world.seller, s.world.third} }
+
+// pages gives everybody a key page.
+func (s *suite) pages() {
+	for _, who := range s.sides() {
 		s.page(who.page(), who.party, must(party.BuildPage(who.party, who.org, []string{who.address}, nil, []party.OwnKey{who.own()})))
 	}
-	return s
 }
 
 // page puts a key page at an address.
