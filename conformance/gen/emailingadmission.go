@@ -321,7 +321,7 @@ func shutRateSuite() *suite {
 	s.roster(func(r *agentmsg.Roster) { r.Limits.PerSenderPerHour = new(int64) })
 	over := waits
 	over.Code = "rate"
-	t := s.story("first", "the first is one too many")
+	t := s.story("first", "the first is one too many (D107)")
 	t.arrives(t.request(s.agents.buyer), over)
 	return s
 }
