@@ -48,6 +48,9 @@ type Action struct {
 	Status   agentmsg.Status   `json:"status,omitempty"`   // respond; empty: completed
 	Error    *agentmsg.Failure `json:"error,omitempty"`    // respond
 	Task     string            `json:"task,omitempty"`     // request: the task to go on with; cancel_task
+
+	UnmetNeed  string `json:"unmet_need,omitempty"` // cancel_task with needs_not_furnished: kind:value
+	Dependency string `json:"dependency,omitempty"` // cancel_task with dependency_failed: the service that failed
 }
 
 func (a *Action) isExchange() bool {
@@ -66,7 +69,7 @@ var members = map[intent.Type][]string{
 
 	ActRequest:    {"to", "agent", "offering", "input", "text", "files", "task"},
 	ActRespond:    {"agent", "request", "status", "output", "text", "files", "error"},
-	ActCancelTask: {"task", "reason", "note"},
+	ActCancelTask: {"task", "reason", "note", "unmet_need", "dependency"},
 }
 
 // defaultValid is how long a message is valid when the action does not say.

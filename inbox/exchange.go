@@ -206,7 +206,7 @@ func (s *sending) cancelTask() (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	c := agentmsg.Cancel{TaskID: task.ID, Reason: agentmsg.Reason(firstOf(s.action.Reason, string(agentmsg.ReasonUserRequested))), Note: s.action.Note}
+	c := agentmsg.Cancel{TaskID: task.ID, Reason: agentmsg.Reason(firstOf(s.action.Reason, string(agentmsg.ReasonUserRequested))), Note: s.action.Note, UnmetNeed: s.action.UnmetNeed, Dependency: s.action.Dependency}
 	r, err := c.Request()
 	if err != nil {
 		return Done{}, cannot("%w", err)

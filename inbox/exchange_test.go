@@ -209,7 +209,7 @@ func TestTaskCancel(t *testing.T) {
 	s := agentScene(t)
 	_, working := s.begin()
 	s.now = s.now.Add(time.Second)
-	cancel, raw := s.do(s.buyer, Action{Type: ActCancelTask, Task: working.Task, Reason: "superseded", Note: "by another"})
+	cancel, raw := s.do(s.buyer, Action{Type: ActCancelTask, Task: working.Task, Reason: "needs_not_furnished", UnmetNeed: "file:the letter", Note: "It is lost."})
 	r := s.expect(s.seller, raw, "accepted")
 	if r.Exchange.Answered != "ok" || r.Exchange.AnsweredTo != buyerAddress || r.Exchange.Task.State != agentmsg.StatusCanceled || cancel.Task != working.Task {
 		t.Errorf("the cancel came to %+v", r.Exchange)
@@ -502,6 +502,8 @@ func TestExchangeActionsRefused(t *testing.T) {
 		"no task":              {s.buyer, Action{Type: ActCancelTask, Task: "gone"}},
 		"a task of the other":  {s.seller, Action{Type: ActCancelTask, Task: working.Task}},
 		"a bad reason":         {s.buyer, Action{Type: ActCancelTask, Task: working.Task, Reason: "tired"}},
+		"no need":              {s.buyer, Action{Type: ActCancelTask, Task: working.Task, Reason: "needs_not_furnished"}},
+		"a need of no reason":  {s.buyer, Action{Type: ActCancelTask, Task: working.Task, Reason: "policy", UnmetNeed: "a:b"}},
 		"another agent's task": {s.buyer, Action{Type: ActRequest, To: "b@else.test", Agent: newIdentity(t).ID(), Offering: "chat", Task: working.Task}},
 	} {
 		if _, err := c.in.Do(c.a); !errors.Is(err, ErrAction) {

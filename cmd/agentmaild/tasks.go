@@ -101,7 +101,7 @@ func (a *app) taskUpdate() *cobra.Command {
 
 // reasons are those for which a task is canceled.
 var reasons = []string{
-	"user_requested", "superseded", "deadline_exceeded", "budget_exhausted", "upstream_cancelled", "policy", "dependency_failed",
+	"user_requested", "superseded", "deadline_exceeded", "budget_exhausted", "upstream_cancelled", "policy", "needs_not_furnished", "dependency_failed",
 }
 
 func (a *app) taskCancel() *cobra.Command {
@@ -109,6 +109,8 @@ func (a *app) taskCancel() *cobra.Command {
 		func(f *actionFlags) {
 			member(f, "reason", "`REASON`: "+strings.Join(reasons, ", ")+" (default user_requested)", text, func(a *inbox.Action, v string) { a.Reason = v })
 			complete(f.cmd, "reason", cobra.FixedCompletions(reasons, cobra.ShellCompDirectiveNoFileComp))
+			member(f, "need", "what was not furnished, as `KIND:VALUE`, with needs_not_furnished", text, func(a *inbox.Action, v string) { a.UnmetNeed = v })
+			member(f, "dependency", "the `SERVICE` that failed, with dependency_failed", text, func(a *inbox.Action, v string) { a.Dependency = v })
 			member(f, "note", "`TEXT` for people", text, func(a *inbox.Action, v string) { a.Note = v })
 		},
 		func(cmd *cobra.Command, args []string, typed *actionFlags) error {
