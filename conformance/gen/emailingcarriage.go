@@ -76,6 +76,8 @@ func partEncodings(s *suite) {
 		{"type-text", "a type that a carrier put there", body(head("Content-Type: text/plain; charset=us-ascii; format=flowed"), "{json}"), taken},
 		{"type-none", "no type at all", body(head(inBase64), "{base64}"), taken},
 		{"type-xml", "the name counts, not the type", body(head("Content-Type: application/xml\n"+inBase64), "{base64}"), taken},
+		{"charset-latin-1", "a charset that a carrier put there has no effect on JSON (RFC 8259 §11)", both(says("Haben Sie Krüge?"), body(head("Content-Type: text/plain; charset=iso-8859-1\n"+inBase64), "{base64}")), taken},
+		{"charset-us-ascii", "nor has US-ASCII beside bytes that are none", both(says("Haben Sie Krüge?"), body(head("Content-Type: application/json; charset=us-ascii\nContent-Transfer-Encoding: 8bit"), "{json}")), taken},
 		{"broken-base64", "base64 that is cut off", body(head("Content-Type: application/json\n"+inBase64), "eyJ2IjoiMC4yLjAiLCJpZ"), noEnvelope},
 		{"broken-qp", "a lone = in quoted-printable", both(body(head("Content-Type: application/json\nContent-Transfer-Encoding: quoted-printable"), "{qp}"), inMail(swap("mugs?", "mugs=?"))), noEnvelope},
 		{"broken-encoding", "an encoding that there is not", body(head("Content-Type: application/json\nContent-Transfer-Encoding: x-uuencode"), "{json}"), noEnvelope},

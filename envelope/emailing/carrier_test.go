@@ -80,7 +80,7 @@ func (c *carrier) leaf(p *envelope.Part) string {
 	switch {
 	case isEnvelope(p):
 		body = c.values(body)
-		header = c.named(c.pick("type", "application/json", "application/octet-stream", "text/plain; charset=utf-8", "APPLICATION/JSON", "text/json"), c.pick("case", "envelope.json", "ENVELOPE.JSON", "Envelope.json"))
+		header = c.named(c.pick("type", "application/json", "application/octet-stream", "text/plain; charset=utf-8", "text/plain; charset=iso-8859-1", "APPLICATION/JSON", "text/json"), c.pick("case", "envelope.json", "ENVELOPE.JSON", "Envelope.json"))
 	case p.Header.Count("Content-ID") == 1:
 		header = append(c.named(c.pick("type", p.Type, "application/octet-stream", "text/plain; charset=iso-8859-1"), "file.bin"), "Content-ID: "+p.Header.Get("Content-ID"))
 	default:

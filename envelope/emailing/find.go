@@ -4,6 +4,7 @@
 package emailing
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,14 +53,17 @@ func Find(m *envelope.Mail) (*Found, error) {
 	default: // which of them the sender meant, nobody knows
 		return nil, ErrSeveral
 	}
-	data, err := s.found[0].part.Decode(agentmsg.MaxEnvelope)
+	// What carriers say of its charset has no effect: JSON is UTF-8 (RFC 8259
+	// §11), and Parse reads nothing else.
+	var data bytes.Buffer
+	err := s.found[0].part.DecodeTo(&data, agentmsg.MaxEnvelope)
 	switch {
 	case errors.Is(err, envelope.ErrTooLarge):
 		return nil, ErrTooLarge
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	return &Found{data, s.found[0].scope}, nil
+	return &Found{data.Bytes(), s.found[0].scope}, nil
 }
 
 // search walks a mail.
