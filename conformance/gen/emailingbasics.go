@@ -72,7 +72,7 @@ func basicThreads(s *suite) {
 	t.stands(task, "completed")
 }
 
-// forwardedBody is a mail that the friend of somebody sends on, as an
+// forwardedWhole and forwardedInline are mails that somebody sends on, as an
 // attachment or as parts of their own mail.
 const (
 	forwardedWhole = "--b0\n{text}\n--b0\nContent-Type: message/rfc822\nContent-Disposition: attachment; filename=\"mail.eml\"\n\n" +

@@ -16,7 +16,7 @@ func fileSuites() []*suite {
 
 var invite = enclosure{"invite.ics", "text/calendar", "invite.2@buyer.test", "BEGIN:VCALENDAR\nEND:VCALENDAR\n"}
 
-// named is a request that names files as given, with the bytes of others.
+// namesFile is a request whose one file is described with another value.
 func namesFile(member string, value any) edit {
 	return both(enclosing(agenda), give("payload.files."+member, value))
 }
