@@ -19,6 +19,11 @@ type Agent struct {
 	Bridge    bool                // the mail of a person whose domain proves it becomes a request
 }
 
+// knows tells whether an offering is one of the agent's, or of every agent.
+func (a *Agent) knows(offering string) bool {
+	return a.offers(offering) || offering == agentmsg.OfferingDescribe || offering == agentmsg.OfferingKnock || offering == agentmsg.OfferingCancel
+}
+
 func (a *Agent) offers(offering string) bool {
 	return offering == agentmsg.OfferingChat || slices.Contains(a.Offerings, offering)
 }

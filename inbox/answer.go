@@ -48,8 +48,14 @@ func (j *judge) answerByItself(m *errand, r *Result, reply agentmsg.Envelope, wh
 	if err != nil {
 		return err
 	}
+	// Who signed for an address need not have it: nothing of their text may
+	// stand in a mail of ours.
+	offering := m.envelope.Request.Offering
+	if !j.in.set.Agent.knows(offering) {
+		offering = ""
+	}
 	m.x.Answered, m.x.AnsweredTo = what, to
-	return j.mailRespond(m.ref, m.person, signed, m.envelope.Request.Offering, to, nil)
+	return j.mailRespond(m.ref, m.person, signed, offering, to, nil)
 }
 
 // answerAddress is where an answer to a message may go (E4), "" for nowhere:

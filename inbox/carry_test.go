@@ -152,6 +152,16 @@ func TestAnswerAddress(t *testing.T) {
 	}
 }
 
+// Nothing that a sender wrote stands in what the daemon answers by itself.
+func TestAnswerHasNoWords(t *testing.T) {
+	s := agentScene(t)
+	long := agentmsg.Request{Offering: "BUY-NOW", Input: []byte(`"` + strings.Repeat("a", agentmsg.MaxText+1) + `"`)}
+	s.expect(s.seller, s.envelope(agentmsg.Envelope{Request: &long}), "refused too_large")
+	if raw := s.letter(s.seller); bytes.Contains(raw, []byte("BUY")) || !bytes.Contains(raw, []byte("Subject: [failed]")) {
+		t.Errorf("answered\n%s", raw)
+	}
+}
+
 // Another key for a known address, and another address for a known key, are
 // held and told (D122).
 func TestNameCards(t *testing.T) {
