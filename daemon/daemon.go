@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/keypage"
@@ -120,12 +120,12 @@ func (d *Daemon) Inboxes() []*inbox.Inbox {
 }
 
 // served is the inboxes as the control socket shows them.
-func (d *Daemon) served() []api.Served {
+func (d *Daemon) served() []control.Served {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list := make([]api.Served, len(d.units))
+	list := make([]control.Served, len(d.units))
 	for i, u := range d.units {
-		list[i] = api.Served{Inbox: u.inbox, Mailbox: u.watcher.Health}
+		list[i] = control.Served{Inbox: u.inbox, Mailbox: u.watcher.Health}
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
@@ -169,7 +169,7 @@ func TestRun(t *testing.T) {
 	check(t, r.server.Append("good@seller.test", []byte("From: a@b.test\r\nSubject: Hello\r\n\r\nHello.\r\n"), time.Time{}))
 	r.logged("msg=received", "inbox=good", "verdict=plain")
 
-	if inboxes, err := api.NewClient(cfg.SocketPath()).Inboxes(t.Context()); err != nil || len(inboxes) != 2 {
+	if inboxes, err := control.NewClient(cfg.SocketPath()).Inboxes(t.Context()); err != nil || len(inboxes) != 2 {
 		t.Errorf("the control socket: %v, %v", inboxes, err)
 	}
 	if err := stop(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/monitor"
 )
 
@@ -19,11 +19,11 @@ type service struct {
 // services are those that are configured.
 func (d *Daemon) services() []service {
 	socket := d.cfg.SocketPath() // a reload changes d.cfg
-	control := &api.Server{Inboxes: d.served, Backup: d.store.Backup, Log: d.world.Log}
+	commands := &control.Server{Inboxes: d.served, Backup: d.store.Backup, Log: d.world.Log}
 	all := []service{{
 		"control socket",
-		func(ctx context.Context) (net.Listener, error) { return api.Listen(ctx, socket) },
-		control.Serve,
+		func(ctx context.Context) (net.Listener, error) { return control.Listen(ctx, socket) },
+		commands.Serve,
 	}}
 	if d.public != nil {
 		all = append(all, service{"public listener", d.tcp("public.listen", d.cfg.Public.Listen), d.servePublic})

@@ -368,7 +368,7 @@ func TestReviews(t *testing.T) {
 	if err := s.seller.Approve(waiting[0].Key); !errors.Is(err, ErrAction) {
 		t.Errorf("approved: %v", err)
 	}
-	if err := s.seller.Refuse(waiting[0].Key); err != nil {
+	if err := s.seller.Refuse(waiting[0].Key, ""); err != nil {
 		t.Fatal(err)
 	}
 	s.tick(s.seller, keepReview+time.Second)
@@ -408,7 +408,7 @@ func TestExchangeBounced(t *testing.T) {
 	if !strings.Contains(waiting[0].Reason, sellerAddress) || len(waiting[0].Message) == 0 {
 		t.Errorf("the owner is told %+v", waiting[0])
 	}
-	if err := s.buyer.Refuse(key); err != nil {
+	if err := s.buyer.Refuse(key, ""); err != nil {
 		t.Fatal(err)
 	}
 

@@ -140,7 +140,7 @@ func TestDamagedStore(t *testing.T) {
 		},
 		"a held message that is refused": {
 			func(w *world) (store.Table, string) { return tableMessages, w.held },
-			func(w *world) error { return w.seller.Refuse(w.held) },
+			func(w *world) error { return w.seller.Refuse(w.held, "") },
 		},
 		"a letter that is due": {
 			func(*world) (store.Table, string) { return tableOutbox, "x" },
@@ -180,7 +180,7 @@ func TestDamagedStore(t *testing.T) {
 		},
 		"a report that is put aside": {
 			func(*world) (store.Table, string) { return tableBounced, "x" },
-			func(w *world) error { return w.seller.Refuse("bounce-x") },
+			func(w *world) error { return w.seller.Refuse("bounce-x", "") },
 		},
 		"the position": {
 			func(*world) (store.Table, string) { return tableDue, "0000000000000000/park/x" },

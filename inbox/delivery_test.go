@@ -55,14 +55,14 @@ func TestDelivery(t *testing.T) {
 		}, DeliveryQueued, "", record.TwoSignatures},
 		"refused, and given up": {func(s *scene, _ Done) {
 			s.try(s.buyer, refused)
-			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer)); err != nil {
+			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer), ""); err != nil {
 				s.t.Fatal(err)
 			}
 		}, DeliveryDropped, "given up by the owner: could not be sent: 550 no such user", ""},
 		"bounced": {func(s *scene, d Done) {
 			s.try(s.buyer, nil)
 			s.expect(s.buyer, bounceOf("<"+d.ID+"@buyer.test>", "failed"), "plain none")
-			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer)); err != nil { // the report is put aside
+			if err := s.buyer.Refuse(s.onlyWaiting(s.buyer), ""); err != nil { // the report is put aside
 				s.t.Fatal(err)
 			}
 		}, DeliveryBounced, "its mail came back: status 5.1.1", record.TwoSignatures},

@@ -9,6 +9,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/limits"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 )
@@ -20,7 +21,16 @@ type Done struct {
 	Task    string           `json:"task,omitempty"`
 	To      string           `json:"to"` // address
 	Changes []threads.Effect `json:"changes,omitempty"`
+
+	// Waiting is the key under which the owner is asked, where the action is
+	// beyond the limits: nothing was sent. Rules are those that had the owner
+	// asked, without the owner's numbers.
+	Waiting string        `json:"waiting,omitempty"`
+	Rules   []limits.Rule `json:"rules,omitempty"`
 }
+
+// Propose does what the agent wants done, as far as its owner's limits allow it.
+func (in *Inbox) Propose(a Action) (Done, error) { return in.Do(a) }
 
 // Do composes, signs and queues the message of an action, in one transaction
 // with the thread's new state. Errors wrap ErrAction where the caller can

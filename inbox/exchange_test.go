@@ -339,8 +339,8 @@ func TestAdmission(t *testing.T) {
 			return s.seller.Decide(s.agent(s.buyer), agentmsg.StanceHold, "")
 		}, 0, 2, "held"},
 		"one let in":       {func(s *scene, k map[string]string) error { return s.seller.Approve(k["agent"]) }, 1, 2, "held"},
-		"one turned away":  {func(s *scene, k map[string]string) error { return s.seller.Refuse(k["agent"]) }, 0, 2, "held"},
-		"the knock aside":  {func(s *scene, k map[string]string) error { return s.seller.Refuse(k["knock"]) }, 0, 2, "held"},
+		"one turned away":  {func(s *scene, k map[string]string) error { return s.seller.Refuse(k["agent"], "") }, 0, 2, "held"},
+		"the knock aside":  {func(s *scene, k map[string]string) error { return s.seller.Refuse(k["knock"], "") }, 0, 2, "held"},
 		"nothing, 30 days": {func(s *scene, _ map[string]string) error { s.tick(s.seller, doorKeep+time.Hour); return nil }, 0, 0, "held"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -301,10 +301,10 @@ func TestOwnerDecides(t *testing.T) {
 	if _, err := s.seller.Do(Action{Type: intent.Decline, Ref: other.ID}); !errors.Is(err, ErrAction) {
 		t.Errorf("a held offer was declined: %v", err)
 	}
-	if err := s.seller.Refuse(other.ID); err != nil {
+	if err := s.seller.Refuse(other.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.seller.Refuse(other.ID); !errors.Is(err, ErrAction) {
+	if err := s.seller.Refuse(other.ID, ""); !errors.Is(err, ErrAction) {
 		t.Errorf("refused twice: %v", err)
 	}
 	if got := s.state(s.seller, other.Thread, other.ID); got != "unknown" {
@@ -502,10 +502,10 @@ func TestOutbox(t *testing.T) {
 	if waiting, _ = s.buyer.Waiting(); len(waiting) != 1 {
 		t.Fatalf("refused for good: %+v", waiting)
 	}
-	if err := s.buyer.Refuse(waiting[0].Key); err != nil {
+	if err := s.buyer.Refuse(waiting[0].Key, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.buyer.Refuse(waiting[0].Key); !errors.Is(err, ErrAction) {
+	if err := s.buyer.Refuse(waiting[0].Key, ""); !errors.Is(err, ErrAction) {
 		t.Errorf("refused twice: %v", err)
 	}
 	if letters := outbox(t, s.buyer); len(letters) != 0 {

@@ -183,7 +183,7 @@ func TestHeldAreBounded(t *testing.T) {
 			if letters := outbox(t, s.seller); len(letters) != 0 {
 				t.Errorf("it was answered: %v", letters)
 			}
-			if err := s.seller.Refuse(s.parsed(first).ID); err != nil {
+			if err := s.seller.Refuse(s.parsed(first).ID, ""); err != nil {
 				t.Fatal(err)
 			}
 			s.expect(s.seller, more, "held mail_only")

@@ -185,7 +185,7 @@ func (s *scene) mustWait(in *Inbox, key string, want bool) {
 	if err := in.Approve(key); err == nil {
 		s.t.Error("it was approved")
 	}
-	if err := in.Refuse(key); err != nil {
+	if err := in.Refuse(key, ""); err != nil {
 		s.t.Error(err)
 	}
 	if waiting, err := in.Waiting(); err != nil || len(waiting) > 0 {
@@ -213,7 +213,7 @@ func TestRecordNotChecked(t *testing.T) {
 // The record of an accept that waits for the owner is kept with it, shown once
 // it counts, and dropped where it never does.
 func TestRecordOfAHeldAccept(t *testing.T) {
-	for name, decide := range map[string]func(*Inbox, string) error{"approved": (*Inbox).Approve, "refused": (*Inbox).Refuse} {
+	for name, decide := range map[string]func(*Inbox, string) error{"approved": (*Inbox).Approve, "refused": func(in *Inbox, key string) error { return in.Refuse(key, "") }} {
 		s := newScene(t)
 		buyer := s.settings["buyer"]
 		quote, accept, raw := s.agree()

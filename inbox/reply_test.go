@@ -130,7 +130,7 @@ func TestRepliesEnd(t *testing.T) {
 			t.Errorf("counted after the quote expired: %v", err)
 		}
 		s.tick(s.seller, time.Hour)
-		if err := s.seller.Refuse(key); !errors.Is(err, ErrAction) {
+		if err := s.seller.Refuse(key, ""); !errors.Is(err, ErrAction) {
 			t.Errorf("still there: %v", err)
 		}
 	})
@@ -148,7 +148,7 @@ func TestRepliesEnd(t *testing.T) {
 		s := newScene(t)
 		_, quote := s.quoted()
 		key := reply(s, quote)
-		if err := s.seller.Refuse(key); err != nil || s.replyKey(s.seller) != "" {
+		if err := s.seller.Refuse(key, ""); err != nil || s.replyKey(s.seller) != "" {
 			t.Error(err)
 		}
 	})

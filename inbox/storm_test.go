@@ -84,10 +84,10 @@ func TestBounce(t *testing.T) {
 	if err := s.buyer.Approve(waiting[0].Key); !errors.Is(err, ErrAction) {
 		t.Errorf("approve: %v", err)
 	}
-	if err := s.buyer.Refuse(waiting[0].Key); err != nil {
+	if err := s.buyer.Refuse(waiting[0].Key, ""); err != nil {
 		t.Error(err)
 	}
-	if err := s.buyer.Refuse(waiting[0].Key); !errors.Is(err, ErrAction) {
+	if err := s.buyer.Refuse(waiting[0].Key, ""); !errors.Is(err, ErrAction) {
 		t.Errorf("put aside twice: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
+	"github.com/agentmaild/agentmaild/limits"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,7 @@ type pendingRow struct {
 // Waiting is one thing that waits for the owner.
 type Waiting struct {
 	Key     string         `json:"key"`            // what approve and refuse take
-	Kind    string         `json:"kind"`           // message, event, letter, bounce, record, reply, agent, knock or mail
+	Kind    string         `json:"kind"`           // message, event, letter, bounce, record, reply, agent, knock, mail or action
 	Text    string         `json:"text,omitempty"` // its beginning; text from outside
 	At      int64          `json:"at"`             // Unix seconds
 	Reason  string         `json:"reason"`
@@ -32,6 +33,10 @@ type Waiting struct {
 	Person  string         `json:"person,omitempty"`  // whose mail it was, in bridged mode
 	Address string         `json:"address,omitempty"` // where an agent that knocks says it has its mail
 	Files   []ReceivedFile `json:"files,omitempty"`
+
+	Action   *Action          `json:"action,omitempty"`   // that the agent wants done
+	Decision *limits.Decision `json:"decision,omitempty"` // why the owner is asked about it, with the owner's numbers
+	Expires  int64            `json:"expires,omitzero"`   // of an action: when it is dropped, Unix seconds
 }
 
 // Keys of what waits and is no message.
@@ -156,8 +161,9 @@ func (in *Inbox) Approve(key string) error {
 }
 
 // Refuse ends what waits: a held message is rejected (its sender is told
-// nothing), an event is left unanswered, a letter is given up.
-func (in *Inbox) Refuse(key string) error {
+// nothing), an event is left unanswered, a letter is given up, an action is not
+// done. The reason, which may be empty, is the owner's, for the agent.
+func (in *Inbox) Refuse(key, reason string) error {
 	return in.commit(func(j *judge) error {
 		if seq, ok := strings.CutPrefix(key, eventPrefix); ok {
 			return j.pending(seq, func() error { return j.tx.Delete(tablePending, seq) })
@@ -199,7 +205,7 @@ func (in *Inbox) Refuse(key string) error {
 		if err := j.put(p, FateRejected, ""); err != nil {
 			return err
 		}
-		return j.event(Event{Kind: KindDecided, Result: Result{Verdict: Refused, Thread: row.Thread, ID: key, Reason: "refused by the owner"}}, false)
+		return j.event(Event{Kind: KindDecided, Result: Result{Verdict: Refused, Thread: row.Thread, ID: key, Reason: firstOf(reason, "refused by the owner")}}, false)
 	})
 }
 

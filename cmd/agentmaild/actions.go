@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/spf13/cobra"
@@ -120,21 +120,21 @@ func place(d inbox.Done) string {
 }
 
 // client connects to the running daemon and finds the inbox.
-func (a *app) client(ctx context.Context) (*api.Client, string, error) {
+func (a *app) client(ctx context.Context) (*control.Client, string, error) {
 	client, in, err := a.agentInbox(ctx)
 	return client, in.Name, err
 }
 
 // agentInbox is client for who must know the inbox's agent.
-func (a *app) agentInbox(ctx context.Context) (*api.Client, api.Inbox, error) {
+func (a *app) agentInbox(ctx context.Context) (*control.Client, control.Inbox, error) {
 	cfg, err := a.load()
 	if err != nil {
-		return nil, api.Inbox{}, err
+		return nil, control.Inbox{}, err
 	}
-	client := api.NewClient(cfg.SocketPath())
+	client := control.NewClient(cfg.SocketPath())
 	inboxes, err := client.Inboxes(ctx)
 	if err != nil {
-		return nil, api.Inbox{}, err
+		return nil, control.Inbox{}, err
 	}
 	names := make([]string, len(inboxes))
 	for i, in := range inboxes {
@@ -142,7 +142,7 @@ func (a *app) agentInbox(ctx context.Context) (*api.Client, api.Inbox, error) {
 	}
 	name, err := a.one(names)
 	if err != nil {
-		return nil, api.Inbox{}, err
+		return nil, control.Inbox{}, err
 	}
 	return client, inboxes[slices.Index(names, name)], nil
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/spf13/cobra"
@@ -32,7 +32,7 @@ func (a *app) completeInbox(*cobra.Command, []string, string) ([]string, cobra.S
 }
 
 // lister finds what can be completed in one inbox of a running daemon.
-type lister func(ctx context.Context, client *api.Client, inbox string) ([]string, error)
+type lister func(ctx context.Context, client *control.Client, inbox string) ([]string, error)
 
 // completeIDs offers what the daemon has for a flag or the one argument of a
 // command, and nothing where no daemon answers.
@@ -55,7 +55,7 @@ func (a *app) completeIDs(list lister) cobra.CompletionFunc {
 
 // answerable lists the offers and asks that an action of a type may name.
 func answerable(t intent.Type) lister {
-	return func(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+	return func(ctx context.Context, client *control.Client, inbox string) ([]string, error) {
 		list, err := client.Threads(ctx, inbox)
 		var ids []string
 		for _, thread := range list {
@@ -71,7 +71,7 @@ func answerable(t intent.Type) lister {
 	}
 }
 
-func threadIDs(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+func threadIDs(ctx context.Context, client *control.Client, inbox string) ([]string, error) {
 	list, err := client.Threads(ctx, inbox)
 	var ids []string
 	for _, t := range list {
@@ -82,7 +82,7 @@ func threadIDs(ctx context.Context, client *api.Client, inbox string) ([]string,
 
 // recordIDs lists the ids of this side's records, or of the other's.
 func recordIDs(theirs *bool) lister {
-	return func(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+	return func(ctx context.Context, client *control.Client, inbox string) ([]string, error) {
 		list, err := client.Records(ctx, inbox)
 		var ids []string
 		for _, r := range list {
@@ -94,12 +94,12 @@ func recordIDs(theirs *bool) lister {
 	}
 }
 
-func replyKeys(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+func replyKeys(ctx context.Context, client *control.Client, inbox string) ([]string, error) {
 	keys, err := waitingKeys(ctx, client, inbox)
 	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, "reply-") }), err
 }
 
-func waitingKeys(ctx context.Context, client *api.Client, inbox string) ([]string, error) {
+func waitingKeys(ctx context.Context, client *control.Client, inbox string) ([]string, error) {
 	list, err := client.Waiting(ctx, inbox)
 	var keys []string
 	for _, w := range list {

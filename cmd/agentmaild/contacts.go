@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/spf13/cobra"
 )
@@ -97,7 +97,7 @@ func (a *app) contactsRemove() *cobra.Command {
 }
 
 // agentIDs lists the agents with a name card.
-func agentIDs(ctx context.Context, client *api.Client, name string) ([]string, error) {
+func agentIDs(ctx context.Context, client *control.Client, name string) ([]string, error) {
 	list, err := client.Contacts(ctx, name)
 	var ids []string
 	for _, c := range list {
@@ -107,7 +107,7 @@ func agentIDs(ctx context.Context, client *api.Client, name string) ([]string, e
 }
 
 // ownAgent is the agent id of an inbox.
-func ownAgent(ctx context.Context, client *api.Client, name string) (string, error) {
+func ownAgent(ctx context.Context, client *control.Client, name string) (string, error) {
 	inboxes, err := client.Inboxes(ctx)
 	for _, in := range inboxes {
 		if in.Name == name {

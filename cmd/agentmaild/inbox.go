@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +19,7 @@ type shownInbox struct {
 
 	Agent      string `json:"agent_id,omitempty"`
 	SealingKey string `json:"sealing_key,omitempty"` // public
-	*api.Health
+	*control.Health
 }
 
 func (a *app) inboxCommand() *cobra.Command {
@@ -42,9 +42,9 @@ func (a *app) inboxes(ctx context.Context) ([]shownInbox, error) {
 		return nil, err
 	}
 	var list []shownInbox
-	client := api.NewClient(cfg.SocketPath())
+	client := control.NewClient(cfg.SocketPath())
 	running, err := client.Inboxes(ctx)
-	if errors.Is(err, api.ErrNotRunning) {
+	if errors.Is(err, control.ErrNotRunning) {
 		for _, in := range cfg.Inboxes {
 			list = append(list, shownInbox{Name: in.Name, Address: in.Address})
 		}
@@ -107,7 +107,7 @@ func showAgents(cmd *cobra.Command, list []shownInbox) {
 }
 
 // state says how new mail is noticed, if it is.
-func state(h *api.Health) string {
+func state(h *control.Health) string {
 	switch {
 	case !h.Connected:
 		return "not watched"
@@ -119,7 +119,7 @@ func state(h *api.Health) string {
 	return "IDLE since " + when(h.IdleSince)
 }
 
-func backlog(h *api.Health) string {
+func backlog(h *control.Health) string {
 	var parts []string
 	for _, p := range []struct {
 		what string

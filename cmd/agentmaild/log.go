@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
@@ -42,7 +42,7 @@ func (a *app) inboxLog() *cobra.Command {
 }
 
 // log prints events until there is none left, or for ever.
-func (a *app) log(cmd *cobra.Command, client *api.Client, name, after string, follow bool) error {
+func (a *app) log(cmd *cobra.Command, client *control.Client, name, after string, follow bool) error {
 	for {
 		events, err := client.Events(cmd.Context(), name, after, follow)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/agentmaild/agentmaild/api"
 	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/spf13/cobra"
 )
 
@@ -46,7 +46,7 @@ func execute(args []string) int {
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
 		fmt.Fprintln(os.Stderr, "agentmaild: "+line)
 	}
-	if !app.started || errors.Is(err, errUsage) || errors.As(err, new(*config.Error)) || errors.As(err, new(*api.RefusedError)) {
+	if !app.started || errors.Is(err, errUsage) || errors.As(err, new(*config.Error)) || errors.As(err, new(*control.RefusedError)) {
 		return exitUsage
 	}
 	return exitFailed

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/spf13/cobra"
@@ -111,7 +111,7 @@ func (a *app) recordsShow() *cobra.Command {
 		})
 }
 
-func showRecord(cmd *cobra.Command, kept api.KeptRecord) {
+func showRecord(cmd *cobra.Command, kept control.KeptRecord) {
 	cmd.Print(reportText(recordName(kept.Record), kept.File, kept.Report))
 	if !kept.Record.Ours {
 		cmd.Printf("\nThis is the other side's record. When it came: %s\n", mark(kept.Record))

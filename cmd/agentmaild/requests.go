@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/go-json-experiment/json/jsontext"
@@ -261,7 +261,7 @@ func fileLine(f inbox.ReceivedFile) string {
 
 // requestIDs lists the requests, or only those from outside that wait for an answer.
 func requestIDs(all bool) lister {
-	return func(ctx context.Context, client *api.Client, name string) ([]string, error) {
+	return func(ctx context.Context, client *control.Client, name string) ([]string, error) {
 		own, err := ownAgent(ctx, client, name)
 		if err != nil {
 			return nil, err

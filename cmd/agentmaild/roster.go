@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -30,7 +30,7 @@ func (a *app) rule(stance agentmsg.Stance, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ruling := api.Ruling{Agent: args[0], Stance: stance, Note: note}
+			ruling := control.Ruling{Agent: args[0], Stance: stance, Note: note}
 			if err := client.Rule(cmd.Context(), name, ruling); err != nil {
 				return err
 			}

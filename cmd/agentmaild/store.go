@@ -11,8 +11,8 @@ import (
 	"regexp"
 	"text/tabwriter"
 
-	"github.com/agentmaild/agentmaild/api"
 	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/spf13/cobra"
 )
@@ -144,8 +144,8 @@ func (a *app) storeBackup() *cobra.Command {
 
 // backup copies the store through the daemon, or without one from its file.
 func backup(ctx context.Context, cfg *config.Config, w io.Writer) error {
-	err := api.NewClient(cfg.SocketPath()).Backup(ctx, w)
-	if !errors.Is(err, api.ErrNotRunning) {
+	err := control.NewClient(cfg.SocketPath()).Backup(ctx, w)
+	if !errors.Is(err, control.ErrNotRunning) {
 		return err
 	}
 	if _, err := fileSize(cfg.StorePath()); err != nil {

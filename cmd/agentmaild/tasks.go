@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/spf13/cobra"
@@ -125,7 +125,7 @@ func (a *app) taskCancel() *cobra.Command {
 }
 
 // taskIDs lists the tasks that have not ended.
-func taskIDs(ctx context.Context, client *api.Client, name string) ([]string, error) {
+func taskIDs(ctx context.Context, client *control.Client, name string) ([]string, error) {
 	list, err := client.Tasks(ctx, name)
 	var ids []string
 	for _, t := range list {

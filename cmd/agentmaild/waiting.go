@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/agentmaild/agentmaild/api"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/spf13/cobra"
@@ -123,6 +123,7 @@ func setIn(text, rest string) string {
 // decideCommand is approve or refuse; done is the word for having done so.
 func (a *app) decideCommand(use, done, short string, ruling agentRuling) *cobra.Command {
 	var rules bool
+	var reason string
 	cmd := &cobra.Command{
 		Use: use + " KEY", Short: short, Args: named("key, as `agentmaild waiting list` shows it", keyForm), ValidArgsFunction: a.completeIDs(waitingKeys),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -130,10 +131,13 @@ func (a *app) decideCommand(use, done, short string, ruling agentRuling) *cobra.
 			if err != nil {
 				return err
 			}
-			if rules {
+			switch {
+			case rules:
 				err = ruling.on(cmd.Context(), client, name, args[0])
-			} else {
-				err = client.Decide(cmd.Context(), name, args[0], use == "approve")
+			case use == "approve":
+				err = client.Approve(cmd.Context(), name, args[0])
+			default:
+				err = client.Refuse(cmd.Context(), name, args[0], reason)
 			}
 			if err != nil {
 				return err
@@ -142,6 +146,9 @@ func (a *app) decideCommand(use, done, short string, ruling agentRuling) *cobra.
 		},
 	}
 	cmd.Flags().BoolVar(&rules, ruling.flag, false, ruling.usage)
+	if use == "refuse" {
+		cmd.Flags().StringVar(&reason, "reason", "", "why, for the agent")
+	}
 	return cmd
 }
 
@@ -152,14 +159,14 @@ type agentRuling struct {
 }
 
 // on decides over the agent of which something waits under a key: of that agent all goes the same way.
-func (r agentRuling) on(ctx context.Context, client *api.Client, name, key string) error {
+func (r agentRuling) on(ctx context.Context, client *control.Client, name, key string) error {
 	list, err := client.Waiting(ctx, name)
 	if err != nil {
 		return err
 	}
 	for _, w := range list {
 		if w.Key == key && w.Agent != "" {
-			return client.Rule(ctx, name, api.Ruling{Agent: w.Agent, Stance: r.stance})
+			return client.Rule(ctx, name, control.Ruling{Agent: w.Agent, Stance: r.stance})
 		}
 	}
 	return usage("--%s: nothing of an agent waits under %q: see `agentmaild waiting list`", r.flag, key)

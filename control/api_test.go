@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"context"
@@ -198,8 +198,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		"inbox":   {func() error { _, err := r.client.Threads(ctx, "no/../such"); return err }, `there is no inbox "no/../such"`},
 		"thread":  {func() error { _, err := r.client.Thread(ctx, "sales", "no such"); return err }, `thread "no such" is not known here`},
-		"approve": {func() error { return r.client.Decide(ctx, "sales", "x?y#z", true) }, `no message waits under "x?y#z"`},
-		"refuse":  {func() error { return r.client.Decide(ctx, "sales", "event-1", false) }, `nothing waits under "event-1"`},
+		"approve": {func() error { return r.client.Approve(ctx, "sales", "x?y#z") }, `no message waits under "x?y#z"`},
+		"refuse":  {func() error { return r.client.Refuse(ctx, "sales", "event-1", "a & b") }, `nothing waits under "event-1"`},
 		"record":  {func() error { _, err := r.client.Record(ctx, "sales", "x/y", true); return err }, `no record of this side is kept of "x/y"`},
 		"theirs":  {func() error { _, err := r.client.CheckRecord(ctx, "sales", "x", false); return err }, `no record of the other side is kept of "x"`},
 		"count":   {func() error { _, err := r.client.Count(ctx, "sales", "reply-x/1"); return err }, `no reply waits under "reply-x/1"`},

@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"bytes"
@@ -62,17 +62,22 @@ func (c *Client) Waiting(ctx context.Context, name string) ([]inbox.Waiting, err
 	return call[[]inbox.Waiting](ctx, c, http.MethodGet, path(name, "waiting"), nil)
 }
 
-// Decide approves or refuses what waits under a key.
-func (c *Client) Decide(ctx context.Context, name, key string, approve bool) error {
-	word := "refuse"
-	if approve {
-		word = "approve"
-	}
-	_, err := call[struct{}](ctx, c, http.MethodPost, path(name, "waiting", key, word), nil)
-	return err
+// Approve lets what waits under a key go on.
+func (c *Client) Approve(ctx context.Context, name, key string) error {
+	return tell(ctx, c, http.MethodPost, path(name, "waiting", key, "approve"), nil)
 }
 
-// Do has an action done.
+// Refuse ends what waits under a key. The reason may be empty.
+func (c *Client) Refuse(ctx context.Context, name, key, reason string) error {
+	return tell(ctx, c, http.MethodPost, path(name, "waiting", key, "refuse")+"?"+url.Values{"reason": {reason}}.Encode(), nil)
+}
+
+// Propose has an action of the agent done, within its owner's limits.
+func (c *Client) Propose(ctx context.Context, name string, a inbox.Action) (inbox.Done, error) {
+	return call[inbox.Done](ctx, c, http.MethodPost, path(name, "proposals"), a)
+}
+
+// Do has an action of the owner done.
 func (c *Client) Do(ctx context.Context, name string, a inbox.Action) (inbox.Done, error) {
 	return call[inbox.Done](ctx, c, http.MethodPost, path(name, "actions"), a)
 }

@@ -1,6 +1,6 @@
-// Package api serves the daemon's inboxes to its own command line, as JSON
+// Package control serves the daemon's inboxes to its own command line, as JSON
 // over HTTP on a unix socket that only the daemon's user can open.
-package api
+package control
 
 import (
 	"context"
@@ -96,25 +96,26 @@ func (s *Server) routes() http.Handler {
 		return struct{}{}, in.Approve(r.PathValue("key"))
 	})
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/refuse", func(in *inbox.Inbox, r *http.Request) (any, error) {
-		return struct{}{}, in.Refuse(r.PathValue("key"))
+		return struct{}{}, in.Refuse(r.PathValue("key"), r.FormValue("reason"))
 	})
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/count", func(in *inbox.Inbox, r *http.Request) (any, error) {
 		return in.Count(r.PathValue("key"))
 	})
 	s.records(mux)
 	s.agents(mux)
-	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", act)
+	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", func(in *inbox.Inbox, r *http.Request) (any, error) { return act(in.Do, r) })
+	s.inbox(mux, "POST /v1/inboxes/{inbox}/proposals", func(in *inbox.Inbox, r *http.Request) (any, error) { return act(in.Propose, r) })
 	s.served(mux, "GET /v1/inboxes/{inbox}/health", health)
 	return mux
 }
 
-// act does the action in the body.
-func act(in *inbox.Inbox, r *http.Request) (any, error) {
+// act does the action in the body, as the owner or as the agent.
+func act(do func(inbox.Action) (inbox.Done, error), r *http.Request) (any, error) {
 	action, err := body[inbox.Action](r, "action")
 	if err != nil {
 		return nil, err
 	}
-	return in.Do(action)
+	return do(action)
 }
 
 // inbox registers a route below one inbox.
