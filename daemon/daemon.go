@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/keypage"
 	"github.com/agentmaild/agentmaild/monitor"

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox/mailtest"
