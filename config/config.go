@@ -13,6 +13,8 @@ package config
 import (
 	"path/filepath"
 	"time"
+
+	"github.com/agentmaild/agentmaild/limits"
 )
 
 // Config is a configuration in which every value is checked and every default
@@ -104,10 +106,11 @@ type Inbox struct {
 	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`
 	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour; what is beyond it waits for the owner. One address may begin as many threads in an hour, and go on with them by ten times as many messages; what is beyond that is refused."`
 	Agent
-	Auth Auth  `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
-	IMAP IMAP  `toml:"imap" doc:"Where mail is read."`
-	SMTP SMTP  `toml:"smtp" doc:"Where mail is sent."`
-	DKIM *DKIM `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
+	Limits *limits.Table `toml:"limits" default:"" doc:"What the agent may do without you, see docs/limits.md. Without this table the handler and the price list decide alone, and an agent that plugs in by the API or MCP decides nothing."`
+	Auth   Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
+	IMAP   IMAP          `toml:"imap" doc:"Where mail is read."`
+	SMTP   SMTP          `toml:"smtp" doc:"Where mail is sent."`
+	DKIM   *DKIM         `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
 }
 
 // Agent is the keys of [[inbox]] by which it speaks Agent Emailing.

@@ -61,7 +61,7 @@ func (d *decoder) key(into reflect.Value, tag reflect.StructTag, raw any, at str
 	case raw == nil && !optional:
 		d.add(at, "must be set: %s", mend(into.Type(), tag, at))
 		return
-	case raw == nil && into.Kind() == reflect.Pointer:
+	case raw == nil && (into.Kind() == reflect.Pointer || isTables(into.Type())):
 		return
 	case raw == nil:
 		raw = literal(into.Type(), standard)

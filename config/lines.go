@@ -11,7 +11,7 @@ import (
 )
 
 // maxDepth is how deep lines are remembered: two levels below the deepest key.
-const maxDepth = 5
+const maxDepth = 7
 
 // lines tells in which line a key or table first stands, by its path.
 type lines map[string]int

@@ -88,7 +88,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-var commented = regexp.MustCompile(`(?m)^# ((?:[a-z_]+ =|\[[a-z.]+\]).*)$`)
+var commented = regexp.MustCompile(`(?m)^# ((?:[a-z_]+ =|\[\[?[a-z.]+\]\]?).*)$`)
 
 // TestExampleNamesEveryKey also holds that a commented key shows its default.
 func TestExampleNamesEveryKey(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/limits"
 )
 
 const maxText = 200 // characters; D3 for the names in a message
@@ -72,6 +73,17 @@ func (m *mistakes) metrics(metrics *Metrics) {
 	host, _, _ := net.SplitHostPort(metrics.Listen)
 	if metrics.Listen != "" && !isLoopback(host) && !metrics.AllowRemote {
 		m.add("metrics.listen", "must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is %q", metrics.Listen)
+	}
+}
+
+// limits checks what the agent may do.
+func (m *mistakes) limits(at string, table *limits.Table) {
+	if table == nil {
+		return
+	}
+	_, wrong := table.Limits()
+	for _, w := range wrong {
+		m.add(at+"."+w.Key, "%s", w.Text)
 	}
 }
 
