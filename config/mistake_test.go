@@ -108,11 +108,15 @@ func TestMistakes(t *testing.T) {
 		{"public host", `[trust]`, "[public]\nlisten = \"a b:80\"\n[trust]", `7: public.listen: must be host:port or :port, as 127.0.0.1:8080, is "a b:80"`},
 		{"metrics port", `[trust]`, "[metrics]\nlisten = \"127.0.0.1\"\n[trust]", `7: metrics.listen: must be host:port or :port, as 127.0.0.1:8080, is "127.0.0.1"`},
 		{"metrics for all", `[trust]`, "[metrics]\nlisten = \":9464\"\n[trust]", `7: metrics.listen: must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is ":9464"`},
-		{"limits", `[inbox.imap]`, "[inbox.limits]\ntime_zone = \"Mars\"\n[[inbox.limits.money]]\ncurrency = \"EUR\"\ndeal = \"5\"\n[[inbox.limits.money]]\ncurrency = \"EUR\"\ndeal = \"x\"\n[inbox.imap]",
+		{
+			"limits", `[inbox.imap]`, "[inbox.limits]\ntime_zone = \"Mars\"\n[[inbox.limits.money]]\ncurrency = \"EUR\"\ndeal = \"5\"\n[[inbox.limits.money]]\ncurrency = \"EUR\"\ndeal = \"x\"\n[inbox.imap]",
 			`20: inbox.limits.time_zone: must be a zone of the tz database, as Europe/Berlin, is "Mars"` + "\n" +
-				`25: inbox.limits.money.currency: must be an ISO 4217 code that no other table has, is "EUR"`},
-		{"limits of a price", `[inbox.imap]`, "[inbox.limits.quote]\n[[inbox.limits.quote.lowest]]\nname = \"mug\"\nprice = \"1\"\n[inbox.imap]",
-			`22: inbox.limits.quote.lowest.price: must be an amount, as 250.00 EUR, is "1"`},
+				`25: inbox.limits.money.currency: must be an ISO 4217 code that no other table has, is "EUR"`,
+		},
+		{
+			"limits of a price", `[inbox.imap]`, "[inbox.limits.quote]\n[[inbox.limits.quote.lowest]]\nname = \"mug\"\nprice = \"1\"\n[inbox.imap]",
+			`22: inbox.limits.quote.lowest.price: must be an amount, as 250.00 EUR, is "1"`,
+		},
 		{"limits without a table", `[inbox.imap]`, "[inbox.limits]\nmoney = []\n[inbox.imap]", "20: inbox.limits.money: must be one or more tables, is a list: write [[inbox.limits.money]]"},
 		{"metrics elsewhere", `[trust]`, "[metrics]\nlisten = \"192.0.2.1:9464\"\n[trust]", `7: metrics.listen: must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is "192.0.2.1:9464"`},
 		{"public certificate alone", `[trust]`, "[public]\nlisten = \":443\"\ncert_file = \"ca.pem\"\n[trust]", "6: public.key_file: must be set where public.cert_file is"},
