@@ -57,6 +57,9 @@ func (c *Config) StorePath() string { return filepath.Join(c.StateDir, "agentmai
 // SocketPath is the control socket, by which commands reach a running daemon.
 func (c *Config) SocketPath() string { return filepath.Join(c.StateDir, "agentmaild.sock") }
 
+// TokensPath is the file of the tokens of the HTTP API.
+func (c *Config) TokensPath() string { return filepath.Join(c.StateDir, "tokens.json") }
+
 // Log is the table [log].
 type Log struct {
 	Level  string `toml:"level" default:"info" oneof:"debug info warn error" doc:"Least severity that is logged."`

@@ -3,8 +3,11 @@ package party
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // ErrStays says that a key was not changed, for a reason that lies in what was asked.
@@ -65,7 +68,7 @@ func stamp(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.Date
 
 // change sets the times of one key and returns the one that signs then.
 func change(dir, kid string, now time.Time, set func(*OwnKey, []OwnKey) error) (OwnKey, error) {
-	unlock, err := lock(dir)
+	unlock, err := plainfile.Lock(dir)
 	if err != nil {
 		return OwnKey{}, err
 	}
@@ -90,7 +93,7 @@ func change(dir, kid string, now time.Time, set func(*OwnKey, []OwnKey) error) (
 	if err != nil {
 		return OwnKey{}, fmt.Errorf("write the times of a key: %w", err)
 	}
-	if err := replace(dir, kid+".json", data); err != nil {
+	if err := plainfile.Replace(filepath.Join(dir, kid+".json"), data); err != nil {
 		return OwnKey{}, fmt.Errorf("write the times of a key: %w", err)
 	}
 	return signer, nil

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/agentmaild/agentmaild/envelope/jws"
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // pemType marks PKCS #8 (RFC 7468 §10).
@@ -71,7 +74,7 @@ func NewKey(dir string, rand io.Reader, now time.Time) (OwnKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return OwnKey{}, fmt.Errorf("make the key directory: %w", err)
 	}
-	unlock, err := lock(dir)
+	unlock, err := plainfile.Lock(dir)
 	if err != nil {
 		return OwnKey{}, err
 	}
@@ -122,6 +125,15 @@ func (k OwnKey) store(dir string) error {
 		return fmt.Errorf("write a key: %w", err)
 	}
 	return nil
+}
+
+// writeNew writes a file that must not be there yet. The folder is locked.
+func writeNew(dir, name string, data []byte) error {
+	path := filepath.Join(dir, name)
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	return plainfile.Replace(path, data)
 }
 
 // Active returns the key that signs messages at now: the oldest that exists by then, is here with its private half, and

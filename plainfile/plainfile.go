@@ -1,4 +1,5 @@
-// Package plainfile reads the small files that somebody names: keys, certificates, lists, key pages, mails.
+// Package plainfile reads the small files that somebody names: keys, certificates, lists, key pages, mails; and writes those
+// that are the daemon's own.
 package plainfile
 
 import (

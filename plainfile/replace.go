@@ -1,33 +1,24 @@
-package party
+package plainfile
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 )
 
-// writeNew is replace for a file that must not be there yet. The folder is locked.
-func writeNew(dir, name string, data []byte) error {
-	path := filepath.Join(dir, name)
-	if _, err := os.Lstat(path); err == nil {
-		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	}
-	return replace(dir, name, data)
-}
-
-// replace puts a file that only its owner can read in the place of another, or of none: whoever is killed in the middle
-// leaves the old one. It is on the disk when replace returns.
-func replace(dir, name string, data []byte) error {
+// Replace puts a file that only its owner can read in the place of another, or of none: whoever is killed in the middle
+// leaves the old one. It is on the disk when Replace returns.
+func Replace(path string, data []byte) error {
+	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, partly+"*") // mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
@@ -35,14 +26,14 @@ func replace(dir, name string, data []byte) error {
 	return syncDir(dir)
 }
 
-// syncDir makes the names in a directory last.
+// syncDir makes the names in a folder last.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("sync the key directory: %w", err)
+		return fmt.Errorf("sync a folder: %w", err)
 	}
 	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync the key directory: %w", err)
+		return fmt.Errorf("sync a folder: %w", err)
 	}
 	return nil
 }
@@ -59,13 +50,13 @@ func sweep(dir string) {
 	}
 }
 
-// lock keeps others from changing the keys in dir until unlock is called, or the process ends: of two that change the
-// times of one key at once, one would undo what the other wrote. It refuses a folder of another user: a file made in it
-// is one that its daemon cannot read.
-func lock(dir string) (unlock func(), err error) {
+// Lock keeps others who lock it from changing the files in a folder until unlock is called, or the process ends: of two
+// that read, change and replace one file at once, one would undo what the other wrote. It refuses a folder of another user:
+// a file made in it is one that its daemon cannot read.
+func Lock(dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil, fmt.Errorf("lock the key directory: %w", err)
+		return nil, fmt.Errorf("lock a folder: %w", err)
 	}
 	info, err := d.Stat()
 	if err == nil {
@@ -76,7 +67,7 @@ func lock(dir string) (unlock func(), err error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the key directory: %w", err), d.Close())
+		return nil, errors.Join(fmt.Errorf("lock a folder: %w", err), d.Close())
 	}
 	sweep(dir)
 	return func() { d.Close() }, nil
