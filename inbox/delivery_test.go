@@ -99,6 +99,9 @@ func (s *scene) delivered(accept Done, offer string, want Delivery, record recor
 		}
 	}
 	for view, shown := range map[string]Thread{"show": thread, "list": list[0]} {
+		if last := thread.Messages[len(thread.Messages)-1]; shown.At != last.At || shown.At == 0 {
+			s.t.Errorf("%s: at %d, and its last message at %d", view, shown.At, last.At)
+		}
 		if shown.Record != record {
 			s.t.Errorf("%s: record %q, want %q", view, shown.Record, record)
 		}

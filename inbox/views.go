@@ -14,6 +14,7 @@ import (
 type Thread struct {
 	ID       string      `json:"id"`
 	With     string      `json:"with"` // the other side's address
+	At       int64       `json:"at"`   // of its last message, Unix seconds
 	Entries  []Entry     `json:"entries"`
 	Record   record.Kind `json:"record,omitempty"`
 	Records  []Record    `json:"records,omitempty"`
@@ -53,8 +54,13 @@ func (in *Inbox) Threads() ([]Thread, error) {
 			if err := r.Decode(&row); err != nil {
 				return false, err
 			}
-			kind, err := recordKind(tx, &row)
-			list = append(list, Thread{ID: row.ID, With: row.other(in.set.Address), Entries: row.entries(in), Record: kind})
+			t := Thread{ID: row.ID, With: row.other(in.set.Address), Entries: row.entries(in)}
+			var err error
+			if t.At, err = row.lastAt(tx); err != nil {
+				return false, err
+			}
+			t.Record, err = recordKind(tx, &row)
+			list = append(list, t)
 			return true, err
 		})
 	})
@@ -81,6 +87,9 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 			return cannot("thread %q is not known here: see `agentmaild threads list`", id)
 		}
 		t = Thread{ID: id, With: row.other(in.set.Address), Entries: row.entries(in)}
+		if t.At, err = row.lastAt(tx); err != nil {
+			return err
+		}
 		if t.Record, err = recordKind(tx, &row); err != nil {
 			return err
 		}
@@ -97,6 +106,18 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 		return nil
 	})
 	return t, err
+}
+
+// lastAt is when the last message of a thread came or went.
+func (t *threadRow) lastAt(tx *store.Tx) (int64, error) {
+	var last struct {
+		At int64 `json:"at"`
+	}
+	if len(t.Messages) == 0 {
+		return 0, nil
+	}
+	_, err := tx.Get(tableMessages, t.Messages[len(t.Messages)-1], &last)
+	return last.At, err
 }
 
 func (t *threadRow) message(tx *store.Tx, id string) (Message, error) {

@@ -3,6 +3,7 @@ package intent
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,18 +27,23 @@ func (m *Message) Subject() string {
 	return titles[m.Type] + " [" + m.Thread[:min(8, len(m.Thread))] + "]"
 }
 
-// view is a message in the words of a person: what Text and HTML both show.
-type view struct {
+// View is a message in the words of a person: what Text and HTML both show.
+// Labels are ours; values and the note may be text from outside as it was
+// written, and what of it stands in a line cannot act beyond its place there.
+type View struct {
 	Title string
-	Facts []fact
-	Lists []list
-	Note  []string // lines; nil without a note
-	Refs  []fact   // identifiers, for whoever must look something up
+	About []Fact // who wrote it, to whom
+	Terms []Fact
+	Lists []List
+	Note  string
+	Refs  []Fact // identifiers, for whoever must look something up
 }
 
-type fact struct{ Label, Value string }
+// Fact is one member of a message.
+type Fact struct{ Label, Value string }
 
-type list struct {
+// List is a member of a message that has several lines.
+type List struct {
 	Label string
 	Lines []string
 }
@@ -47,10 +53,10 @@ const noteLabel = "Note from the sender's agent"
 // Text is the message as plain text: everything the machine part says that
 // concerns a person, and nothing else (profile: "How messages sit in email").
 func (m *Message) Text() string {
-	v := m.view()
+	v := m.View().inert()
 	var b strings.Builder
 	b.WriteString(v.Title + "\n\n")
-	for _, f := range v.Facts {
+	for _, f := range v.Facts() {
 		b.WriteString(f.Label + ": " + f.Value + "\n")
 	}
 	for _, l := range v.Lists {
@@ -59,9 +65,9 @@ func (m *Message) Text() string {
 			fmt.Fprintf(&b, "%3d. %s\n", i+1, line)
 		}
 	}
-	if v.Note != nil {
+	if v.Note != "" {
 		b.WriteString("\n" + noteLabel + ":\n")
-		for _, line := range v.Note {
+		for _, line := range v.NoteLines() {
 			b.WriteString("> " + line + "\n")
 		}
 	}
@@ -83,53 +89,67 @@ var page = template.Must(template.New("message").Parse(`<!DOCTYPE html>
 <li>{{.}}</li>{{end}}
 </ol>{{end}}{{if .Note}}
 <h2>{{.NoteLabel}}</h2>
-<blockquote>{{range .Note}}{{.}}<br>
+<blockquote>{{range .NoteLines}}{{.}}<br>
 {{end}}</blockquote>{{end}}
 <p><small>{{range .Refs}}{{.Label}}: {{.Value}}<br>
 {{end}}</small></p>
 </body></html>
 `))
 
-// NoteLabel stands over the note in both renderings.
-func (view) NoteLabel() string { return noteLabel }
+// inertView is a View whose values can stand in a text.
+type inertView struct{ View }
+
+// Facts are those at the head of both renderings, NoteLabel stands over the
+// note in them, and NoteLines are its lines.
+func (v inertView) Facts() []Fact       { return slices.Concat(v.About, v.Terms) }
+func (v inertView) NoteLines() []string { return inert.Lines(v.Note) }
+func (inertView) NoteLabel() string     { return noteLabel }
+
+// inert makes the values safe to stand in a text.
+func (v View) inert() inertView {
+	for _, facts := range [][]Fact{v.About, v.Terms, v.Refs} {
+		for i := range facts {
+			facts[i].Value = inert.Line(facts[i].Value)
+		}
+	}
+	return inertView{v}
+}
 
 // HTML is the same as Text, as a page without links, images or styles from
 // anywhere; all that the sender wrote is escaped.
 func (m *Message) HTML() (string, error) {
 	var b strings.Builder
-	if err := page.Execute(&b, m.view()); err != nil {
+	if err := page.Execute(&b, m.View().inert()); err != nil {
 		return "", fmt.Errorf("rendering a message as HTML: %w", err)
 	}
 	return b.String(), nil
 }
 
-func (m *Message) view() view {
-	v := view{Title: titles[m.Type]}
-	v.fact("From", m.sender())
-	v.fact("For", m.ActingFor.OrgName+" ("+m.ActingFor.Contact+")")
-	v.fact("Agent", m.Agent.Name+" ("+m.Agent.Kind+")")
+// View is the message in the words of a person.
+func (m *Message) View() View {
+	v := View{Title: titles[m.Type], Note: m.Note}
+	v.about("From", m.sender())
+	v.about("For", m.ActingFor.OrgName+" ("+m.ActingFor.Contact+")")
+	v.about("Agent", m.Agent.Name+" ("+m.Agent.Kind+")")
 	if a := m.Authority; a != nil {
-		v.fact("Decided by", a.words())
+		v.about("Decided by", a.words())
 	}
-	v.fact("To", m.To.Address)
+	v.about("To", m.To.Address)
 	v.items(m.Items)
 	v.slots(m.Slots)
 	if m.Total != nil {
-		v.fact("Total", m.Total.String())
+		v.term("Total", m.Total.String())
 	}
-	v.fact("Wanted by", m.WantedBy)
-	v.fact("Delivery by", m.DeliveryBy)
-	v.fact("Purpose", m.Purpose)
-	v.fact("Location", m.Location)
+	v.term("Wanted by", m.WantedBy)
+	v.term("Delivery by", m.DeliveryBy)
+	v.term("Purpose", m.Purpose)
+	v.term("Location", m.Location)
 	if m.Slot != nil {
-		v.fact("Chosen time", "number "+strconv.Itoa(*m.Slot+1)+" of those offered")
+		v.term("Chosen time", "number "+strconv.Itoa(*m.Slot+1)+" of those offered")
 	}
-	v.fact("Reason", strings.ReplaceAll(m.Reason, "_", " "))
-	v.fact("Sent", moment(m.Iat))
-	v.fact("Valid until", moment(m.Exp))
-	if m.Note != "" {
-		v.Note = inert.Lines(m.Note)
-	}
+	v.term("Reason", strings.ReplaceAll(m.Reason, "_", " "))
+	v.term("Sent", moment(m.Iat))
+	v.term("Valid until", moment(m.Exp))
 	v.ref("Refers to", m.Ref)
 	v.ref("Replaces", m.Replaces)
 	v.ref("Answers", m.InReplyTo)
@@ -142,19 +162,17 @@ func (m *Message) view() view {
 	return v
 }
 
-func (v *view) fact(label, value string) {
+func (v *View) about(label, value string) { addFact(&v.About, label, value) }
+func (v *View) term(label, value string)  { addFact(&v.Terms, label, value) }
+func (v *View) ref(label, value string)   { addFact(&v.Refs, label, value) }
+
+func addFact(facts *[]Fact, label, value string) {
 	if value != "" {
-		v.Facts = append(v.Facts, fact{label, inert.Line(value)})
+		*facts = append(*facts, Fact{label, value})
 	}
 }
 
-func (v *view) ref(label, value string) {
-	if value != "" {
-		v.Refs = append(v.Refs, fact{label, inert.Line(value)})
-	}
-}
-
-func (v *view) items(items []Item) {
+func (v *View) items(items []Item) {
 	var lines []string
 	for _, item := range items {
 		line := strconv.FormatFloat(item.Quantity, 'f', -1, 64)
@@ -168,17 +186,17 @@ func (v *view) items(items []Item) {
 		lines = append(lines, line)
 	}
 	if lines != nil {
-		v.Lists = append(v.Lists, list{"Items", lines})
+		v.Lists = append(v.Lists, List{"Items", lines})
 	}
 }
 
-func (v *view) slots(slots []Slot) {
+func (v *View) slots(slots []Slot) {
 	var lines []string
 	for _, s := range slots {
 		lines = append(lines, s.String())
 	}
 	if lines != nil {
-		v.Lists = append(v.Lists, list{"Times", lines})
+		v.Lists = append(v.Lists, List{"Times", lines})
 	}
 }
 
