@@ -23,8 +23,7 @@ type inboxPlan struct {
 	cfg      config.Inbox
 	settings inbox.Settings
 	services inbox.Services
-	spool    string          // folder, "" without an agent
-	prices   *pricelist.List // nil without one
+	spool    string // folder, "" without an agent
 	imap     mailbox.Account
 	smtp     mailbox.Account
 }
@@ -55,6 +54,10 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 		Keys: &party.Verifier{Trust: party.Trust{Hosts: cfg.Trust.Hosts}, Pages: w.Pages, TXT: w.TXT},
 		Now:  w.Now, Random: w.Random, Log: w.Log,
 	}
+	if c.Limits != nil {
+		l, _ := c.Limits.Limits() // the configuration was checked
+		p.settings.Limits = &l
+	}
 	return p, errors.Join(
 		cfg.Wrong(c.Name, "party", p.readKeys(cfg, w)), p.readAgent(cfg), cfg.Wrong(c.Name, "dkim.key_file", p.readDKIM()),
 		cfg.Wrong(c.Name, "imap", p.readIMAP()), cfg.Wrong(c.Name, "smtp", p.readSMTP()), cfg.Wrong(c.Name, "price_list", p.readPrices()))
@@ -66,7 +69,7 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 func (p *inboxPlan) same(q *inboxPlan) bool {
 	return reflect.DeepEqual(p.cfg, q.cfg) &&
 		reflect.DeepEqual(p.services.Keys.Trust, q.services.Keys.Trust) && reflect.DeepEqual(p.services.Signer, q.services.Signer) &&
-		sameAgent(p.settings.Agent, q.settings.Agent) && reflect.DeepEqual(p.prices, q.prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
+		sameAgent(p.settings.Agent, q.settings.Agent) && reflect.DeepEqual(p.settings.Prices, q.settings.Prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
 }
 
 // readKeys finds the key that signs messages. An inbox that names a party
@@ -93,7 +96,7 @@ func (p *inboxPlan) readKeys(cfg *config.Config, w World) error {
 
 func (p *inboxPlan) readPrices() (err error) {
 	if p.cfg.PriceList != "" {
-		p.prices, err = pricelist.Load(p.cfg.PriceList)
+		p.settings.Prices, err = pricelist.Load(p.cfg.PriceList)
 	}
 	return err
 }
@@ -163,7 +166,7 @@ func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 		sender:  &mailbox.Sender{Account: p.smtp},
 	}
 	if p.settings.Handled {
-		u.handler = &handler.Handler{Inbox: in, Prices: p.prices, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
+		u.handler = &handler.Handler{Inbox: in, Prices: p.settings.Prices, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
 	}
 	return u, nil
 }

@@ -97,7 +97,7 @@ func (h *Handler) answer(ctx context.Context, e *inbox.Event) error {
 		err = h.Inbox.HandlerDone(e.Seq)
 	} else if err == nil {
 		action.Event = e.Seq
-		_, err = h.Inbox.Do(*action)
+		_, err = h.Inbox.Handle(*action)
 	}
 	if err == nil {
 		h.Log.Info("handler answered", "inbox", h.Inbox.Name(), "seq", e.Seq, "id", e.ID, "acted", action != nil)

@@ -29,18 +29,20 @@ type Done struct {
 	Rules   []limits.Rule `json:"rules,omitempty"`
 }
 
-// Propose does what the agent wants done, as far as its owner's limits allow it.
-func (in *Inbox) Propose(a Action) (Done, error) { return in.Do(a) }
+// Do composes, signs and queues the message of an action of the owner, in one
+// transaction with the thread's new state. Errors wrap ErrAction where the
+// caller can mend them.
+func (in *Inbox) Do(a Action) (Done, error) { return in.do(a, mandate{}) }
 
-// Do composes, signs and queues the message of an action, in one transaction
-// with the thread's new state. Errors wrap ErrAction where the caller can
-// mend them.
-func (in *Inbox) Do(a Action) (Done, error) {
+func (in *Inbox) do(a Action, by mandate) (Done, error) {
 	if err := a.check(in.srv.Now()); err != nil {
 		return Done{}, err
 	}
 	if a.isExchange() {
-		return in.exchange(a)
+		return in.exchange(a, by)
+	}
+	if err := in.lookAtCalendar(&a, &by); err != nil {
+		return Done{}, err
 	}
 	ids, err := in.newIDs(3)
 	if err != nil {
@@ -52,13 +54,14 @@ func (in *Inbox) Do(a Action) (Done, error) {
 	}
 	var done Done
 	err = in.commit(func(j *judge) error {
+		j.by = by
 		m := in.message(a)
 		m.ID, m.Thread, m.Nonce = ids[0], ids[1], base64.RawURLEncoding.EncodeToString(nonce)
 		row, err := j.address(a, &m)
 		if err != nil {
 			return err
 		}
-		done, err = j.send(m, row)
+		done, err = j.sendOrAsk(a, m, row)
 		if err != nil {
 			return err
 		}
@@ -251,27 +254,39 @@ func (j *judge) asked(a Action, m *intent.Message, row *threadRow) (id string, e
 	return id, nil
 }
 
-// send seals and signs a message, takes it through the thread, and puts it
-// and its mail where they stay.
-func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
+// composed is a message that its thread takes, and is not sent yet.
+type composed struct {
+	parsed  *intent.Parsed
+	thread  threads.Thread // with the message
+	effects []threads.Effect
+}
+
+// compose seals a message and takes it through its thread. Nothing is written.
+func (j *judge) compose(m intent.Message, row *threadRow) (*composed, error) {
 	parsed, err := intent.Seal(m)
 	if err != nil {
-		return Done{}, cannot("%w", err)
-	}
-	token, err := j.in.sign(parsed.Canonical)
-	if err != nil {
-		return Done{}, err
+		return nil, cannot("%w", err)
 	}
 	next, effects, err := threads.Apply(row.Thread, threads.Event{Message: parsed.Message, At: m.Iat, Records: j.in.records(&proven{found: &intent.Found{Parsed: parsed}})})
 	if err != nil {
-		return Done{}, cannot("%w", err)
+		return nil, cannot("%w", err)
+	}
+	return &composed{parsed, next, effects}, nil
+}
+
+// send signs a message and puts it and its mail where they stay.
+func (j *judge) send(c *composed, row *threadRow) (Done, error) {
+	parsed, m := c.parsed, &c.parsed.Message
+	token, err := j.in.sign(parsed.Canonical)
+	if err != nil {
+		return Done{}, err
 	}
 	references, err := j.references(row, m.InReplyTo)
 	if err != nil {
 		return Done{}, err
 	}
-	row.Thread = next
-	agreement, err := j.keepSent(parsed, token, row, effects)
+	row.Thread = c.thread
+	agreement, err := j.keepSent(parsed, token, row, c.effects)
 	if err != nil {
 		return Done{}, err
 	}
@@ -285,7 +300,7 @@ func (j *judge) send(m intent.Message, row *threadRow) (Done, error) {
 	if err := j.queue(draft, letterRow{Thread: m.Thread, ID: m.ID, Type: m.Type}); err != nil {
 		return Done{}, err
 	}
-	return Done{ID: m.ID, Thread: m.Thread, To: m.To.Address, Changes: effects}, nil
+	return Done{ID: m.ID, Thread: m.Thread, To: m.To.Address, Changes: c.effects}, nil
 }
 
 // keepSent stores a message of ours and lets go on what waited for it (D45).

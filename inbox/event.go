@@ -22,6 +22,7 @@ type Event struct {
 	Proof   Proof            `json:"proof,omitzero"`
 	Changes []threads.Effect `json:"changes,omitempty"`
 	Record  *Record          `json:"record,omitempty"`
+	Waiting string           `json:"waiting,omitempty"` // of an action: the key under which it waits, or waited
 
 	trail []any // attributes for the log alone, by which a mail can be followed
 }
@@ -30,8 +31,8 @@ type Event struct {
 const (
 	KindReceived     = "received"
 	KindSent         = "sent"
-	KindExpired      = "expired"       // offers and asks, or a message that was held
-	KindDecided      = "decided"       // by the owner, on a held message
+	KindExpired      = "expired"       // offers and asks, a message that was held, or an action that waited
+	KindDecided      = "decided"       // by the owner, on what waited
 	KindLetterFailed = "letter_failed" // for good, or after three days
 	KindNotice       = "notice"        // a refused accept was told of (D27)
 	KindBounced      = "bounced"       // a delivery report says that a mail came back
@@ -39,6 +40,7 @@ const (
 	KindRecord       = "record"        // the record of an agreement is kept
 	KindNoRecord     = "no_record"     // an agreement has none of ours, and why
 	KindReply        = "reply"         // a quote was answered in words
+	KindAsked        = "asked"         // an action of the agent waits for the owner
 
 	KindTaskCorrected = "task_corrected" // an update came late, and the task stands elsewhere than was told (E1)
 )
@@ -67,6 +69,9 @@ func (j *judge) event(e Event, ask bool) error {
 		return err
 	}
 	j.events = append(j.events, e)
+	if err := j.tally(&e); err != nil {
+		return err
+	}
 	if ask && j.in.set.Handled {
 		return j.tx.Put(tablePending, seq, pendingRow{})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/limits"
 	"github.com/agentmaild/agentmaild/threads"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,7 +20,7 @@ const (
 
 // exchange composes, signs and queues the message of an action of Agent
 // Emailing.
-func (in *Inbox) exchange(a Action) (Done, error) {
+func (in *Inbox) exchange(a Action, by mandate) (Done, error) {
 	if in.set.Agent == nil {
 		return Done{}, errNoAgent
 	}
@@ -29,6 +30,7 @@ func (in *Inbox) exchange(a Action) (Done, error) {
 	}
 	var done Done
 	err = in.commit(func(j *judge) error {
+		j.by = by
 		s := sending{judge: j, action: a, files: files}
 		switch a.Type {
 		case ActRespond:
@@ -71,6 +73,9 @@ func (s *sending) request() (Done, error) {
 
 // ask signs and mails a request.
 func (s *sending) ask(agent, to, task string, r *agentmsg.Request) (Done, error) {
+	if asked, err := s.askFirst(s.action, to); err != nil || asked.Waiting != "" {
+		return asked, err
+	}
 	signed, err := s.sign(agentmsg.Envelope{To: agent, TaskID: task, Request: r}, s.in.srv.Now())
 	if err != nil {
 		return Done{}, err
@@ -82,6 +87,17 @@ func (s *sending) ask(agent, to, task string, r *agentmsg.Request) (Done, error)
 		return Done{}, err
 	}
 	return Done{ID: signed.ID, To: to, Task: task}, nil
+}
+
+// askFirst has the owner asked about an action, where the limits want it; it is
+// waiting then.
+func (s *sending) askFirst(a Action, to string) (Done, error) {
+	_, asked, err := s.mayGo(asking{action: a, to: to, files: s.files}, func() (limits.Proposal, limits.Standing, error) {
+		p := limits.Proposal{Message: intent.Message{Type: a.Type, To: intent.Recipient{Address: to}}}
+		var standing limits.Standing
+		return p, standing, s.standing(&standing, p, nil)
+	})
+	return asked, err
 }
 
 // sign signs a message that says where answers may go (E4).

@@ -16,7 +16,9 @@ import (
 	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/jws"
+	"github.com/agentmaild/agentmaild/limits"
 	"github.com/agentmaild/agentmaild/party"
+	"github.com/agentmaild/agentmaild/pricelist"
 	"github.com/agentmaild/agentmaild/store"
 )
 
@@ -49,6 +51,11 @@ type Settings struct {
 	// beyond it waits for the owner. 0 means 20.
 	HourlyLimit int
 	Handled     bool // a handler answers events; without one nothing is pending
+
+	// Limits are those of the agent. Nil: none are set, and an agent that
+	// proposes something is asked about, see Propose and Handle.
+	Limits *limits.Limits
+	Prices *pricelist.List // what quotes are held against, nil without one
 
 	Agent *Agent // nil: the inbox does not speak Agent Emailing
 }

@@ -19,6 +19,7 @@ const parkLimit = 24 * time.Hour
 type judge struct {
 	in *Inbox
 	tx *store.Tx
+	by mandate // of the action that is done, if one is
 
 	events  []Event  // recorded; logged once they are durable
 	queued  bool     // a letter was put into the outbox

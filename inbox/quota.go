@@ -26,6 +26,8 @@ var (
 	doorBytes     = quota{"door bytes", 4 << 20, 0, 64 << 20} // of those messages
 	knocksWaiting = quota{"knocks", 0, 0, 1000}               // for the owner
 	spooledBytes  = quota{"spool", 256 << 20, 0, 4 << 30}     // of files
+
+	actionsWaiting = quota{"actions", 0, 0, 200} // of our own agent, for the owner
 )
 
 // maxThread is how many messages of a thread are taken: each is written with

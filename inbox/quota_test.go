@@ -135,7 +135,8 @@ func (s *scene) recount(in *Inbox) {
 				add(row.From, doorBytes, int64(len(row.Envelope)))
 				return err
 			},
-			tableKnocks: func(r store.Row) error { add(r.Key, knocksWaiting, 1); return nil },
+			tableActions: func(r store.Row) error { add("", actionsWaiting, 1); return nil },
+			tableKnocks:  func(r store.Row) error { add(r.Key, knocksWaiting, 1); return nil },
 			tableSpool: func(r store.Row) error {
 				var row spoolRow
 				err := r.Decode(&row)

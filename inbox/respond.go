@@ -33,6 +33,11 @@ func (s *sending) respond() (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
+	a := s.action
+	a.Agent, a.Request = e.From, e.ID // which its event need not say later
+	if asked, err := s.askFirst(a, to); err != nil || asked.Waiting != "" {
+		return asked, err
+	}
 	signed, err := s.sign(reply, s.later(task))
 	if err != nil {
 		return Done{}, err

@@ -45,6 +45,13 @@ const (
 	tableSpool     store.Table = "spool"     // folder
 	tableReviews   store.Table = "reviews"   // number
 	tableLetters   store.Table = "letters"   // as outbox; the bytes of the mail
+
+	tableActions    store.Table = "actions"     // number
+	tableOpenOffers store.Table = "open_offers" // id of an own offer
+	tableTimes      store.Table = "times"       // end, then the id of the offer
+	tableSums       store.Table = "sums"        // a bucket of package limits
+	tableDealt      store.Table = "dealt"       // address with which something was agreed
+	tableOwn        store.Table = "own"         // "limits salt"
 )
 
 // Fate is where a stored message stands.

@@ -102,6 +102,12 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.endKnock(id)
 	case "spool":
 		return j.unspool(id)
+	case "time":
+		return j.tx.Delete(tableTimes, id)
+	case "sum":
+		return j.tx.Delete(tableSums, id)
+	case "action":
+		return j.dropAction(id, "it expired while it waited for the owner")
 	case "review":
 		return j.tx.Delete(tableReviews, id)
 	default:

@@ -59,7 +59,7 @@ const (
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, waitingActions, in.atDoorMessages, knocks, mailsToReview} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -121,8 +121,11 @@ func waitingLetters(tx *store.Tx, list *[]Waiting) error {
 }
 
 // Approve lets what waits go on: a held message counts as if it had been
-// signed, the handler is asked again, a letter is sent again.
+// signed, the handler is asked again, a letter is sent again, an action is done.
 func (in *Inbox) Approve(key string) error {
+	if n, ok := strings.CutPrefix(key, actionPrefix); ok {
+		return in.approveAction(n)
+	}
 	return in.commit(func(j *judge) error {
 		if seq, ok := strings.CutPrefix(key, eventPrefix); ok {
 			return j.pending(seq, func() error { return j.tx.Put(tablePending, seq, pendingRow{}) })
@@ -190,6 +193,9 @@ func (in *Inbox) Refuse(key, reason string) error {
 		}
 		if agent, ok := strings.CutPrefix(key, knockPrefix); ok {
 			return j.endKnock(agent)
+		}
+		if n, ok := strings.CutPrefix(key, actionPrefix); ok {
+			return j.refuseAction(n, reason)
 		}
 		if n, ok := strings.CutPrefix(key, reviewPrefix); ok {
 			return j.putAside(tableReviews, n, &reviewRow{})

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ type Referred struct {
 type Standing struct {
 	Now          time.Time
 	Known        bool // something was agreed with this address before
-	HourMessages int  // sent in the last hour by the inbox, to everybody
+	HourMessages int  // that the agent sent in this hour, or had the owner asked about; to everybody
 	OpenOffers   int  // own, to everybody
 	Sums         Sums // of the proposal's currency, see Proposal.Money
 
@@ -115,6 +116,17 @@ func (d Decision) Line() string {
 	return map[Verdict]string{Allow: "within the limits: ", AskOwner: "the owner is asked: ", Refuse: "refused: "}[d.Verdict] + strings.Join(lines, "; ")
 }
 
+// Rules are those that decided, each once: what an agent may know of a decision.
+func (d Decision) Rules() []Rule {
+	var list []Rule
+	for _, f := range d.Findings {
+		if !slices.Contains(list, f.Rule) {
+			list = append(list, f.Rule)
+		}
+	}
+	return list
+}
+
 // Authority is what the message says about the decision (D4): that it was
 // within limits of this version, or else that the owner approved it. Nil for
 // one that is refused, which nobody may send.
@@ -139,7 +151,19 @@ var rules = map[intent.Type][]func(*judge){
 	intent.Accept:       {(*judge).auto, (*judge).counterpart, (*judge).deals, (*judge).accepted, (*judge).hourly},
 	intent.Decline:      {(*judge).auto, (*judge).hourly},
 	intent.Cancel:       {(*judge).auto, (*judge).cancelled, (*judge).hourly},
+
+	// Of Agent Emailing, in which nothing says what a message costs (D156).
+	Request:    {(*judge).auto, (*judge).counterpart, (*judge).hourly},
+	Respond:    {(*judge).auto, (*judge).counterpart, (*judge).hourly},
+	CancelTask: {(*judge).auto, (*judge).hourly},
 }
+
+// The types of the messages of Agent Emailing.
+const (
+	Request    intent.Type = "request"
+	Respond    intent.Type = "respond"
+	CancelTask intent.Type = "cancel_task"
+)
 
 // judge holds a proposal against limits, one rule after the other.
 type judge struct {

@@ -51,8 +51,9 @@ func (p *Proposal) Money() *intent.Money {
 	return nil
 }
 
-// minorUnits reads an amount as it stands in a message (D7).
-func minorUnits(m *intent.Money) (int64, bool) {
+// MinorUnits reads an amount as it stands in a message (D7), and tells whether
+// it can be read.
+func MinorUnits(m *intent.Money) (int64, bool) {
 	if m == nil || len(m.Amount) > maxDigits || !intent.ActiveCurrency(m.Currency) {
 		return 0, false
 	}
@@ -66,7 +67,7 @@ const maxDigits = 18
 // money holds the sum of a deal against the amounts of its currency.
 func (j *judge) money() {
 	total := j.Proposal.Money()
-	sum, ok := minorUnits(total)
+	sum, ok := MinorUnits(total)
 	if !ok {
 		j.nonsense("it has no total that can be read")
 		return

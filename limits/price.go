@@ -18,7 +18,7 @@ func fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(
 // since nothing in a quote ties the one to the other (D38).
 func (j *judge) prices() {
 	m := j.Message
-	total, ok := minorUnits(m.Total)
+	total, ok := MinorUnits(m.Total)
 	if !ok || len(m.Items) == 0 {
 		return // money has refused it, or its form is refused when it is sealed
 	}
@@ -62,7 +62,7 @@ func (j *judge) lowest(i int, currency string) *big.Rat {
 		}
 	}
 	if i < len(j.ListPrices) && j.ListPrices[i] != nil && j.ListPrices[i].Currency == currency {
-		if listed, ok := minorUnits(j.ListPrices[i]); ok {
+		if listed, ok := MinorUnits(j.ListPrices[i]); ok {
 			price := new(big.Rat).SetInt64(listed)
 			raise(price.Mul(price, big.NewRat(int64(100-j.Quote.MostDiscount), 100)))
 		}
@@ -72,7 +72,7 @@ func (j *judge) lowest(i int, currency string) *big.Rat {
 
 // price holds the price of one of an item against its lowest.
 func (j *judge) price(price *intent.Money, lowest *big.Rat, place int) {
-	value, ok := minorUnits(price)
+	value, ok := MinorUnits(price)
 	if !ok || price.Currency != j.Message.Total.Currency {
 		j.nonsense(fmt.Sprintf("item %d has no price in the currency of the total", place))
 		return

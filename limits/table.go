@@ -151,7 +151,7 @@ func (m *mistakes) mayAmount(key, text, currency string) *int64 {
 // amount reads an amount in major units with its currency.
 func (m *mistakes) amount(key, text string) (minor int64, currency string) {
 	money, err := intent.ParseMoney(text)
-	minor, ok := minorUnits(&money)
+	minor, ok := MinorUnits(&money)
 	if err != nil || !ok {
 		m.add(key, "must be an amount, as 250.00 EUR, is %q", text)
 	}

@@ -28,7 +28,7 @@ func (l *List) Quote(ask *intent.Message, now time.Time) (*Offer, string) {
 		switch {
 		case !ok:
 			return nil, "an item is not on the list"
-		case asked.Unit != "" && len(it.units) > 0 && !it.units[fold(asked.Unit)]:
+		case !it.has(asked.Unit):
 			return nil, "an item is asked for in a unit that the list does not have"
 		case asked.Quantity < it.least:
 			return nil, "an item is asked for in less than its least quantity"
@@ -47,6 +47,25 @@ func (l *List) Quote(ask *intent.Message, now time.Time) (*Offer, string) {
 		return nil, "it is wanted before it can be delivered"
 	}
 	return o, ""
+}
+
+// Price is the price of one of an item; nil where there is no list, or it does
+// not have the item in that unit.
+func (l *List) Price(i intent.Item) *intent.Money {
+	if l == nil {
+		return nil
+	}
+	it, ok := l.byName[fold(i.Description)]
+	if !ok || !it.has(i.Unit) {
+		return nil
+	}
+	price := it.unitPrice
+	return &price
+}
+
+// has tells whether the item is sold in a unit; "" is any.
+func (it *item) has(unit string) bool {
+	return unit == "" || len(it.units) == 0 || it.units[fold(unit)]
 }
 
 // cost is unit price times quantity in minor units, a fraction rounded up:

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/agentmaild/agentmaild/control"
@@ -60,6 +61,8 @@ func waits(w inbox.Waiting) string {
 		return "  agent " + w.Agent + ", which gives " + orDash(w.Address) + " as its address\n" + quoted(w.Text)
 	case w.Kind == "mail":
 		return quoted(w.Text)
+	case w.Kind == "action":
+		return proposed(w)
 	case w.Kind == "reply":
 		return said(w.Text)
 	case w.Message == nil:
@@ -69,6 +72,31 @@ func waits(w inbox.Waiting) string {
 		return waitingMessage(w)
 	}
 	return body(w.Message)
+}
+
+// proposed is what the agent wants done. What stands in it may be a model's.
+func proposed(w inbox.Waiting) string {
+	a := w.Action
+	what := string(a.Type)
+	if about := cmp.Or(a.Ref, a.Replaces, a.Request, a.Task, a.Offering); about != "" {
+		what += " of " + about
+	}
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "  %s\n", printable(fmt.Sprintf(format, args...))) }
+	line("%s, to %s, until %s", what, w.Address, when(w.Expires))
+	for _, i := range a.Items {
+		line("%s", itemLine(i))
+	}
+	if a.Total != nil {
+		line("total %s", a.Total)
+	}
+	for _, s := range a.Slots {
+		line("%s to %s (%s)", s.Start, s.End, s.TimeZone)
+	}
+	for _, f := range a.Files {
+		line("file %s", f)
+	}
+	return b.String() + quoted(cmp.Or(a.Note, a.Text, string(a.Input), string(a.Output)))
 }
 
 // waitingMessage is a message of an agent that waits at the door.

@@ -1,0 +1,166 @@
+package inbox
+
+import (
+	"time"
+
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/limits"
+	"github.com/agentmaild/agentmaild/limits/calendar"
+	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/threads"
+)
+
+// openOffer is an own offer that is open: the other side may make a deal of it
+// without asking again.
+type openOffer struct {
+	With     string          `json:"with"`
+	Currency string          `json:"currency,omitempty"`
+	Amount   int64           `json:"amount,omitzero"` // minor units
+	Times    []calendar.Span `json:"times,omitempty"`
+}
+
+// tally keeps what limits are held against, in the transaction in which it
+// changes, whoever decided it: what is agreed, and which own offers are open.
+func (j *judge) tally(e *Event) error {
+	for _, c := range e.Changes {
+		var err error
+		switch c.State {
+		case threads.Open:
+			if e.Kind == KindSent {
+				err = j.offered(c.Entry)
+			}
+		case threads.Agreed:
+			err = j.dealt(c.Entry, e.Thread)
+		case threads.Cancelled:
+			err = j.freed(c.Entry, e.Thread)
+		}
+		if err == nil && c.State != threads.Open {
+			err = j.closed(c.Entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offered keeps an own offer as open.
+func (j *judge) offered(id string) error {
+	m, err := j.stored(id)
+	if err != nil || !m.Type.Offers() {
+		return err
+	}
+	o := openOffer{With: m.To.Address}
+	p := limits.Proposal{Message: m.Message}
+	if money := p.Money(); money != nil {
+		o.Currency = money.Currency
+		o.Amount, _ = limits.MinorUnits(money) // the message was sealed, so it can be read
+	}
+	if o.Times, err = p.Slots(); err != nil {
+		return err
+	}
+	return j.tx.Put(tableOpenOffers, id, o)
+}
+
+// closed ends what waits for an offer or ask to be open.
+func (j *judge) closed(id string) error {
+	if err := j.tx.Delete(tableOpenOffers, id); err != nil {
+		return err
+	}
+	return j.overtaken(id)
+}
+
+// dealt adds an agreement to the sums, or its time to those that are taken.
+func (j *judge) dealt(id, thread string) error {
+	m, err := j.stored(id)
+	if err != nil {
+		return err
+	}
+	with, now := j.in.other(&m.Message), j.in.srv.Now()
+	if err := j.tx.Put(tableDealt, with, struct{}{}); err != nil {
+		return err
+	}
+	if m.Type == intent.ProposeTimes {
+		key, span, err := j.agreedTime(m, thread)
+		if err != nil || key == "" {
+			return err
+		}
+		if err := j.tx.Put(tableDue, dueKey(span.End.Unix()+1, "time/"+key), struct{}{}); err != nil {
+			return err
+		}
+		return j.tx.Put(tableTimes, key, span)
+	}
+	amount, _ := limits.MinorUnits(m.Total)
+	day, month := j.in.limits().Buckets(with, m.Total.Currency, now)
+	for bucket, keep := range map[string]time.Duration{day: 48 * time.Hour, month: 63 * 24 * time.Hour} {
+		if err := j.addSum(bucket, amount, now.Add(keep)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSum adds to a sum, which is forgotten once its day or month is over.
+func (j *judge) addSum(bucket string, amount int64, until time.Time) error {
+	var sum int64
+	known, err := j.tx.Get(tableSums, bucket, &sum)
+	if err != nil {
+		return err
+	}
+	if !known {
+		if err := j.tx.Put(tableDue, dueKey(until.Unix(), "sum/"+bucket), struct{}{}); err != nil {
+			return err
+		}
+	}
+	return j.tx.Put(tableSums, bucket, limits.Add(sum, amount))
+}
+
+// freed gives back the time of an agreement that is cancelled. What it cost
+// stays in the sums (D142).
+func (j *judge) freed(id, thread string) error {
+	m, err := j.stored(id)
+	if err != nil || m.Type != intent.ProposeTimes {
+		return err
+	}
+	key, _, err := j.agreedTime(m, thread)
+	if err != nil || key == "" {
+		return err
+	}
+	return j.tx.Delete(tableTimes, key)
+}
+
+// agreedTime is the slot of a proposal that was accepted, and its key, "" where
+// none was.
+func (j *judge) agreedTime(m *intent.Parsed, thread string) (string, calendar.Span, error) {
+	var row threadRow
+	if _, err := j.tx.Get(tableThreads, thread, &row); err != nil {
+		return "", calendar.Span{}, err
+	}
+	e, ok := row.Find(m.ID)
+	if !ok || e.Slot == nil {
+		return "", calendar.Span{}, nil
+	}
+	start, end, err := m.Slots[*e.Slot].Times()
+	return dueKey(end.Unix(), m.ID), calendar.Span{Start: start, End: end}, err
+}
+
+// agreedTimes adds the times that are taken by agreements to a standing.
+func (j *judge) agreedTimes(s *limits.Standing) error {
+	return j.tx.Scan(tableTimes, "", dueKey(j.in.srv.Now().Unix(), ""), func(r store.Row) (bool, error) {
+		var span calendar.Span
+		err := r.Decode(&span)
+		s.Agreed = append(s.Agreed, span)
+		return true, err
+	})
+}
+
+func eachOpenOffer(tx *store.Tx, fn func(id string, o openOffer)) error {
+	return tx.Scan(tableOpenOffers, "", "", func(r store.Row) (bool, error) {
+		var o openOffer
+		if err := r.Decode(&o); err != nil {
+			return false, err
+		}
+		fn(r.Key, o)
+		return true, nil
+	})
+}
