@@ -37,6 +37,11 @@ func check(m *mistakes, c *Config) {
 		m.unique(names, join(at, "name"), box.Name)
 		m.unique(addresses, join(at, "address"), box.Address)
 	}
+	for i := range c.Inboxes {
+		if at, taken := addresses[c.Inboxes[i].Notify]; taken {
+			m.add(join(entry("inbox", i), "notify"), "must be the address of a person, is that of the inbox in line %d", m.lines.of(at))
+		}
+	}
 }
 
 // unique refuses a value that another inbox has: two would answer one mail, or
@@ -55,6 +60,9 @@ func (m *mistakes) inbox(at string, box *Inbox, hosts []string) {
 	}
 	m.address(join(at, "address"), &box.Address)
 	m.address(join(at, "contact"), &box.Contact)
+	if box.Notify != "" {
+		m.address(join(at, "notify"), &box.Notify)
+	}
 	m.printable(join(at, "display_name"), box.DisplayName)
 	m.printable(join(at, "org_name"), box.OrgName)
 	m.printable(join(at, "agent_name"), box.AgentName)

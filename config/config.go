@@ -106,6 +106,7 @@ type Inbox struct {
 	Unsigned       string        `toml:"unsigned" default:"hold" oneof:"hold ignore allow" doc:"What becomes of a valid message without a checked signature: held for the owner, left as plain mail, or acted on."`
 	Handler        []string      `toml:"handler" default:"[]" kind:"command" doc:"Program and arguments, run for each event. Empty: events wait for a command or a person."`
 	HandlerTimeout time.Duration `toml:"handler_timeout" default:"30s" min:"1s" max:"1h" doc:"Longest run of the handler for one event; then it is killed."`
+	Notify         string        `toml:"notify" default:"" doc:"Email address that is told what waits for your decision, at most once an hour, by the inbox itself. An answer to such a mail decides nothing. Empty: nobody."`
 	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`
 	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour; what is beyond it waits for the owner. One address may begin as many threads in an hour, and go on with them by ten times as many messages; what is beyond that is refused."`
 	Agent

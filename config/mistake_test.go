@@ -108,6 +108,8 @@ func TestMistakes(t *testing.T) {
 		{"public host", `[trust]`, "[public]\nlisten = \"a b:80\"\n[trust]", `7: public.listen: must be host:port or :port, as 127.0.0.1:8080, is "a b:80"`},
 		{"metrics port", `[trust]`, "[metrics]\nlisten = \"127.0.0.1\"\n[trust]", `7: metrics.listen: must be host:port or :port, as 127.0.0.1:8080, is "127.0.0.1"`},
 		{"metrics for all", `[trust]`, "[metrics]\nlisten = \":9464\"\n[trust]", `7: metrics.listen: must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is ":9464"`},
+		{"notify", `org_name = "Seller Ltd"`, "org_name = \"Seller Ltd\"\nnotify = \"agent@Seller.example\"", "13: inbox.notify: must be the address of a person, is that of the inbox in line 11"},
+		{"notify nobody", `org_name = "Seller Ltd"`, "org_name = \"Seller Ltd\"\nnotify = \"boss\"", `13: inbox.notify: must be an address such as agent@seller.example, is "boss": not a plain email address: no @`},
 		{
 			"limits", `[inbox.imap]`, "[inbox.limits]\ntime_zone = \"Mars\"\n[[inbox.limits.money]]\ncurrency = \"EUR\"\ndeal = \"5\"\n[[inbox.limits.money]]\ncurrency = \"EUR\"\ndeal = \"x\"\n[inbox.imap]",
 			`20: inbox.limits.time_zone: must be a zone of the tz database, as Europe/Berlin, is "Mars"` + "\n" +

@@ -47,7 +47,7 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 	p.settings = inbox.Settings{
 		Name: c.Name, Address: c.Address, Sender: c.DisplayName, Party: c.Party,
 		OrgName: c.OrgName, Contact: c.Contact, AgentName: c.AgentName, AgentKind: c.AgentKind,
-		Unsigned: inbox.Unsigned(c.Unsigned), Handled: len(c.Handler) > 0 || c.PriceList != "", HourlyLimit: c.HourlyLimit,
+		Unsigned: inbox.Unsigned(c.Unsigned), Handled: len(c.Handler) > 0 || c.PriceList != "", HourlyLimit: c.HourlyLimit, Notify: c.Notify,
 	}
 	p.services = inbox.Services{
 		DKIM: checker(c.Auth, w.TXT),

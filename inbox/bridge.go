@@ -27,7 +27,7 @@ func (in *Inbox) proveWords(ctx context.Context, mail *envelope.Mail, p *proven)
 	case p.reply.quote != "": // a person answers a quote of ours, which the owner may count (D31)
 		c.final = end(plain(CodeNone, "a reply in words"))
 		return
-	case !in.set.Agent.Bridge:
+	case answersReminder(mail) || !in.set.Agent.Bridge:
 		c.final = end(Result{Verdict: Review, Reason: "the mail carries no message"})
 		c.review = reviewOf(mail, p)
 		return

@@ -50,7 +50,10 @@ type Settings struct {
 	// HourlyLimit is how many mails go to one address within an hour; what is
 	// beyond it waits for the owner. 0 means 20.
 	HourlyLimit int
-	Handled     bool // a handler answers events; without one nothing is pending
+	// Notify is the address that is mailed about what waits for the owner, at
+	// most once an hour; "" mails nobody.
+	Notify  string
+	Handled bool // a handler answers events; without one nothing is pending
 
 	// Limits are those of the agent. Nil: none are set, and an agent that
 	// proposes something is asked about, see Propose and Handle.
@@ -83,12 +86,17 @@ type Inbox struct {
 	proving chan struct{} // slots for new mails
 	trying  chan struct{} // and for those that are tried again: dead DNS holds up no new mail
 
+	reminded   atomic.Int64 // when it was last looked whether the owner is to be mailed, Unix seconds
 	rosterHeld atomic.Pointer[heldRoster]
 }
 
 // Open checks the settings and returns the inbox. Nothing is written.
 func Open(set Settings, srv Services) (*Inbox, error) {
-	for name, value := range map[string]string{"address": set.Address, "contact": set.Contact} {
+	addresses := map[string]string{"address": set.Address, "contact": set.Contact}
+	if set.Notify != "" {
+		addresses["notify"] = set.Notify
+	}
+	for name, value := range addresses {
 		if parsed, err := address.Parse(value); err != nil || parsed != value {
 			return nil, fmt.Errorf("inbox %q: %s %q is not a plain email address", set.Name, name, value)
 		}

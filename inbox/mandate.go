@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/limits"
@@ -199,7 +200,7 @@ func (j *judge) weighed(kind intent.Type, weigh func() (limits.Proposal, limits.
 		return limits.Decision{}, err
 	}
 	s.Now = j.in.srv.Now()
-	if s.HourMessages, err = j.actionsThisHour(); err != nil {
+	if s.HourMessages, err = actionsThisHour(j.tx, s.Now); err != nil {
 		return limits.Decision{}, err
 	}
 	d := limits.Decide(*j.by.limits, s, p)
@@ -214,10 +215,10 @@ func (j *judge) weighed(kind intent.Type, weigh func() (limits.Proposal, limits.
 // actionsRate counts what the agent did in an hour.
 const actionsRate = "actions"
 
-func (j *judge) actionsThisHour() (int, error) {
+func actionsThisHour(tx *store.Tx, now time.Time) (int, error) {
 	var row rateRow
-	_, err := j.tx.Get(tableRates, actionsRate, &row)
-	if row.Until <= j.in.srv.Now().Unix() {
+	_, err := tx.Get(tableRates, actionsRate, &row)
+	if row.Until <= now.Unix() {
 		return 0, err
 	}
 	return row.Count, err

@@ -51,7 +51,7 @@ const (
 	tableTimes      store.Table = "times"       // end, then the id of the offer
 	tableSums       store.Table = "sums"        // a bucket of package limits
 	tableDealt      store.Table = "dealt"       // address with which something was agreed
-	tableOwn        store.Table = "own"         // "limits salt"
+	tableOwn        store.Table = "own"         // "limits salt" or "reminder"
 )
 
 // Fate is where a stored message stands.

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,14 +11,21 @@ import (
 )
 
 // Tick lets time pass: offers and held messages expire, answers that waited
-// too long fail, and what can do no harm any more is forgotten. It is called
-// every few seconds; what it does not do in time, the next delivery to the
-// thread does.
+// too long fail, what can do no harm any more is forgotten, and the owner is
+// mailed about what waits. It is called every few seconds; what it does not do
+// in time, the next delivery to the thread does.
 func (in *Inbox) Tick() error {
+	if err := errors.Join(in.passTime(), in.remind(in.srv.Now())); err != nil {
+		return fmt.Errorf("letting time pass: %w", err)
+	}
+	return nil
+}
+
+func (in *Inbox) passTime() error {
 	now := in.srv.Now().Unix()
 	due, old, err := in.due(now)
 	if err != nil {
-		return fmt.Errorf("letting time pass: %w", err)
+		return err
 	}
 	if len(due) == 0 && !old {
 		return nil
@@ -34,9 +42,8 @@ func (in *Inbox) Tick() error {
 		for _, d := range due {
 			_ = in.commit(func(j *judge) error { return j.pass(d, now) })
 		}
-		return fmt.Errorf("letting time pass: %w", err)
 	}
-	return nil
+	return err
 }
 
 // maxDue bounds how much is done in one transaction. Senders choose exp, and

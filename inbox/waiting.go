@@ -31,7 +31,7 @@ type Waiting struct {
 	Proof   Proof          `json:"proof,omitzero"`
 	Agent   string         `json:"agent,omitempty"`   // agent id that signed the message
 	Person  string         `json:"person,omitempty"`  // whose mail it was, in bridged mode
-	Address string         `json:"address,omitempty"` // where an agent that knocks says it has its mail
+	Address string         `json:"address,omitempty"` // of an action or a letter: whom it is for; of a knock: where the agent says it has its mail
 	Files   []ReceivedFile `json:"files,omitempty"`
 
 	Action   *Action          `json:"action,omitempty"`   // that the agent wants done
@@ -114,7 +114,7 @@ func waitingLetters(tx *store.Tx, list *[]Waiting) error {
 			return false, err
 		}
 		if l.waits() {
-			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Reason: "the mail to " + l.To + " " + l.Error, Thread: l.Thread})
+			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Address: l.To, Reason: "the mail to " + l.To + " " + l.Error, Thread: l.Thread})
 		}
 		return true, nil
 	})

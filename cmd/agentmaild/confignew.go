@@ -40,6 +40,9 @@ name = {{text .Name}}
 address = {{text .Address}}
 org_name = {{text .Org}}
 contact = {{text .Contact}}
+{{- if ne .Contact .Address}}
+notify = {{text .Contact}}
+{{- end}}
 agent_name = {{text .Name}}
 {{- with .Party}}
 party = {{text .}}
