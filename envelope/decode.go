@@ -60,6 +60,9 @@ func (p *Part) decode(limit int) ([]byte, error) {
 		return p.body, nil
 	}
 	data := bytes.NewBuffer(make([]byte, 0, min(limit, len(p.body)))) // an empty part is one too
+	if p.encoding() == "base64" && bytes.ContainsAny(p.body, " \t") {
+		return nil, fmt.Errorf("%w: base64: white space", ErrEncoding)
+	}
 	if err := p.DecodeTo(data, int64(limit)); err != nil {
 		return nil, err
 	}
@@ -75,7 +78,10 @@ func (p *Part) plain() bool {
 // DecodeTo undoes the transfer encoding of a part, whatever its charset, and
 // writes at most limit bytes, a piece at a time: a file costs no memory beside
 // that of its mail. After an error, what was written is worth nothing. Errors
-// are those of w, and ErrTooLarge and ErrEncoding as for Decode.
+// are those of w, and ErrTooLarge and ErrEncoding as for Decode, but that white
+// space in base64, which a carrier that wraps lines anew may leave, is passed
+// over (RFC 2045 §6.8, D190): what is read so is signed for its values, or
+// pinned by a digest.
 func (p *Part) DecodeTo(w io.Writer, limit int64) error {
 	// Three encoded bytes a byte and soft breaks are more than any encoding
 	// takes; beyond it nothing is decoded.
@@ -115,7 +121,7 @@ const pieceSize = 32 << 10 // bytes, a multiple of four, in which a part is deco
 // four: most parts are small.
 func pieceOf(body []byte) int { return min(pieceSize, len(body)/4*4+4) }
 
-// decodeBase64 takes RFC 2045 §6.8 at its word: the alphabet, line ends, the
+// decodeBase64 takes RFC 2045 §6.8 at its word: the alphabet, white space, the
 // right padding, and nothing behind it. The library's own streaming decoder
 // goes on behind padding.
 func decodeBase64(w io.Writer, body []byte) error {
@@ -138,6 +144,10 @@ func decodeBase64(w io.Writer, body []byte) error {
 	for line := range bytes.SplitSeq(body, []byte("\r\n")) {
 		for len(line) > 0 {
 			n := min(len(line), piece-len(text))
+			if space := bytes.IndexAny(line[:n], " \t"); space >= 0 {
+				text, line = append(text, line[:space]...), line[space+1:]
+				continue
+			}
 			text, line = append(text, line[:n]...), line[n:]
 			if len(text) < piece {
 				continue

@@ -57,6 +57,24 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// A file and an envelope are read with the white space that a carrier left in
+// base64 (D190); nothing else is passed over.
+func TestDecodeToSpaces(t *testing.T) {
+	for body, want := range map[string]string{
+		" e 3\t0= \t\r\n \r\n": "{}", "e3\r\n 0=\r\n": "{}", "e30 =": "{}",
+		"e3\u00a00=": "", "e3\v0=": "", "e30= e30=": "", "e30 ": "",
+	} {
+		m, err := Read([]byte(strings.ReplaceAll(inBase64+"\n\n", "\n", "\r\n") + body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		if err := m.Root.DecodeTo(&got, limit); (err == nil) != (want != "") || err == nil && got.String() != want || err != nil && !errors.Is(err, ErrEncoding) {
+			t.Errorf("%q: %q, %v", body, got.String(), err)
+		}
+	}
+}
+
 // M9 to M11: readers that go on behind a fault see another message.
 func TestDecodeRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ header, body string }{

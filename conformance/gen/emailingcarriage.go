@@ -71,6 +71,12 @@ func partEncodings(s *suite) {
 		{"encoded-qp", "quoted-printable", both(says("Haben Sie Krüge?"), body(head("Content-Type: application/json\nContent-Transfer-Encoding: quoted-printable"), "{qp}")), taken},
 		{"encoded-base64-60", "base64 in lines of 60", crlf(60), taken},
 		{"encoded-base64-line", "base64 in one line", crlf(9999), taken},
+		{"encoded-base64-spaces", "base64 in lines that a carrier indented and padded (RFC 2045 §6.8, D190)", func(x *exchange) {
+			x.frame = func(x *exchange) string {
+				body := strings.ReplaceAll(wrapped(x.envelope(), 60), "\n", " \t\n  ")
+				return carried(mixed, "--b0\n{text}\n--b0\n"+envelopeType+"\n"+inBase64+"\n\n  "+body+"\n--b0--\n")(x)
+			}
+		}, taken},
 		{"encoded-bare-lf", "a mail with LF line ends throughout", func(x *exchange) { x.after = func(raw string) string { return strings.ReplaceAll(raw, "\r\n", "\n") } }, taken},
 		{"type-octets", "a type that a carrier put there", body(head("Content-Type: application/octet-stream\n"+inBase64), "{base64}"), taken},
 		{"type-text", "a type that a carrier put there", body(head("Content-Type: text/plain; charset=us-ascii; format=flowed"), "{json}"), taken},
