@@ -12,6 +12,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/agentmaild/agentmaild/limits"
@@ -30,7 +31,12 @@ type Config struct {
 
 	file  string // where it was read
 	lines lines
+	files []string
 }
+
+// Files are the files and folders that the configuration names, keys and
+// passwords among them, and its own.
+func (c *Config) Files() []string { return slices.Clone(c.files) }
 
 // Wrong is a mistake in a key that shows only to who uses it, named as Load names its own: by file and line where the
 // configuration was loaded. The key is dotted; that of an inbox is in the table of its name. nil for no error.

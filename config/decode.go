@@ -17,7 +17,8 @@ import (
 // The library would do that too, but stops at the first wrong type.
 type decoder struct {
 	*mistakes
-	dir string // relative paths start here
+	dir   string   // relative paths start here
+	files []string // that the document names
 }
 
 // keysOf lists the keys of a table in order, with those of structs without tag.
@@ -155,6 +156,7 @@ func (d *decoder) text(into *string, tag reflect.StructTag, raw any) string {
 	}
 	if tag.Get("kind") == "path" && *into != "" {
 		*into = d.absolute(*into)
+		d.files = append(d.files, *into)
 	}
 	return ""
 }

@@ -39,6 +39,9 @@ func Load(path string) (*Config, error) {
 	if err := m.err(); err != nil {
 		return nil, err
 	}
+	if abs, err := filepath.Abs(path); err == nil {
+		c.files = append(c.files, abs)
+	}
 	c.inherit() // not before the check: a bad value is then a mistake once
 	return c, nil
 }
@@ -53,7 +56,9 @@ func parse(m *mistakes, document []byte, dir string) *Config {
 	}
 	m.lines = readLines(document)
 	c := &Config{file: m.file, lines: m.lines}
-	(&decoder{m, dir}).table(reflect.ValueOf(c).Elem(), values, "")
+	d := &decoder{mistakes: m, dir: dir}
+	d.table(reflect.ValueOf(c).Elem(), values, "")
+	c.files = d.files
 	return c
 }
 

@@ -49,6 +49,24 @@ func TestAgent(t *testing.T) {
 	}
 }
 
+// TestOwnFiles has an agent asked to mail what is its owner's, named in the
+// configuration or lying in the state folder.
+func TestOwnFiles(t *testing.T) {
+	r, d, reload := reloading(t)
+	send := func(path string) {
+		t.Helper()
+		_, err := d.Inboxes()[0].Do(inbox.Action{Type: inbox.ActRequest, To: "agent@buyer.test", Agent: d.Inboxes()[0].AgentID(), Offering: "chat", Files: []string{path}})
+		if err == nil || !strings.Contains(err.Error(), "one of the daemon's own files") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	reload(stateDir + r.agentBox())
+	r.logged("stopped=\"good, other\"", "started=good")
+	for _, name := range []string{"agent.seed", "password", "state/agentmaild.db", "agentmaild.toml"} {
+		send(filepath.Join(r.dir, name))
+	}
+}
+
 // TestReloadAgent restarts an inbox whose agent changed in a file, and no other.
 func TestReloadAgent(t *testing.T) {
 	r, d, reload := reloading(t)

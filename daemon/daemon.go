@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,8 +40,9 @@ type Daemon struct {
 	hup  <-chan os.Signal // nil: never
 	load func() (*config.Config, error)
 
-	mu    sync.Mutex // guards units, which only Run changes
+	mu    sync.Mutex // guards what follows, which only Run changes
 	units []*unit
+	own   []string // files that no message may carry (D193)
 }
 
 // New opens the store and the keys. It connects to nothing; what it refuses
@@ -53,6 +55,7 @@ func New(cfg *config.Config, w World) (*Daemon, error) {
 		return nil, fmt.Errorf("making state_dir: %w", err)
 	}
 	d := &Daemon{cfg: cfg, world: w, group: newGroup()}
+	d.keepOwn(cfg)
 	plans, err := plan(cfg, w)
 	if err != nil {
 		return nil, err
@@ -78,6 +81,7 @@ func (d *Daemon) open(plans []*inboxPlan) ([]*unit, error) {
 		u := d.find(p)
 		if u == nil {
 			var err error
+			p.services.Private = d.ownFiles
 			if u, err = p.open(d.store); err != nil {
 				return nil, err
 			}
@@ -88,6 +92,23 @@ func (d *Daemon) open(plans []*inboxPlan) ([]*unit, error) {
 		units = append(units, u)
 	}
 	return units, nil
+}
+
+// keepOwn adds what a configuration names to the daemon's own files: what was
+// one of them stays so, since a listener may use it still.
+func (d *Daemon) keepOwn(cfg *config.Config) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := slices.Concat(d.own, []string{cfg.StateDir}, cfg.Files())
+	slices.Sort(all)
+	d.own = slices.Compact(all)
+}
+
+// ownFiles are the daemon's own files and folders.
+func (d *Daemon) ownFiles() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.own
 }
 
 // find returns the unit that does what is planned, or nil.

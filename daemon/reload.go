@@ -37,6 +37,7 @@ func (d *Daemon) reload(ctx context.Context) {
 		d.world.Log.Warn("changed in the configuration and in force after a restart only", "keys", strings.Join(late, ", "))
 	}
 	d.cfg = cfg
+	d.keepOwn(cfg)
 	d.exchange(ctx, units)
 }
 
