@@ -24,6 +24,10 @@ func (j *judge) settleAgent(agent string, stance agentmsg.Stance, note string) e
 	if err := j.setStance(agent, stance, note); err != nil {
 		return err
 	}
+	ruled := Result{Reason: "its messages: " + string(stance) + ", by the owner's word", Exchange: &Exchange{From: agent}}
+	if err := j.event(Event{Kind: KindDecided, Result: ruled}, false); err != nil {
+		return err
+	}
 	if err := j.endKnock(agent); err != nil || stance == agentmsg.StanceHold {
 		return err
 	}

@@ -2,19 +2,25 @@ package inbox
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"io"
 	"mime"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/emailing"
+	"github.com/agentmaild/agentmaild/plainfile"
 )
 
 // MaxFile is the greatest file that an action may name, in bytes.
 const MaxFile = 20 << 20
+
+// maxAttached is how many files an action may name.
+const maxAttached = 100
 
 // attachedFiles are the files of an action.
 type attachedFiles struct {
@@ -25,10 +31,17 @@ type attachedFiles struct {
 // attach reads the files of an action.
 func (in *Inbox) attach(paths []string) (attachedFiles, error) {
 	files := attachedFiles{bodies: map[string][]byte{}}
+	if len(paths) > maxAttached {
+		return files, cannot("files: at most %d", maxAttached)
+	}
+	total := 0
 	for _, path := range paths {
-		body, err := readFile(path)
+		body, err := in.readAttached(path)
 		if err != nil {
 			return files, cannot("files: %w", err)
+		}
+		if total += len(body); total > envelope.MaxMail { // no mail would hold them
+			return files, cannot("files: %w", emailing.ErrTooGreat)
 		}
 		ref, err := emailing.NewRef(address.Of(in.set.Address), in.srv.Random)
 		if err != nil {
@@ -47,23 +60,38 @@ func mediaType(path string) string {
 	return firstOf(mime.TypeByExtension(filepath.Ext(path)), "application/octet-stream")
 }
 
-// readFile reads a regular file of at most MaxFile bytes.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+// readAttached reads a regular file of at most MaxFile bytes that is none of
+// the daemon's own.
+func (in *Inbox) readAttached(path string) ([]byte, error) {
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	if in.private(real) {
+		return nil, fmt.Errorf("%s is one of the daemon's own files: copy what is to be sent to another folder", path)
 	}
-	if !info.Mode().IsRegular() || info.Size() > MaxFile {
-		return nil, fmt.Errorf("%s is no regular file of at most %d bytes", path, MaxFile)
-	}
-	body, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err == nil && len(body) > MaxFile {
-		err = fmt.Errorf("%s is longer than %d bytes", path, MaxFile)
+	body, _, err := plainfile.Read(real, MaxFile)
+	if errors.Is(err, plainfile.ErrKind) || errors.Is(err, plainfile.ErrLarge) {
+		err = fmt.Errorf("%s is no regular file of at most %d bytes", path, MaxFile)
 	}
 	return body, err
+}
+
+// private tells whether a file, symbolic links resolved, is the daemon's own
+// (D193): an agent, which may be talked into anything, must not mail its
+// owner's keys or what came to another inbox. What came to this one it has
+// read already.
+func (in *Inbox) private(file string) bool {
+	if in.srv.Private == nil || in.srv.Spool != nil && within(in.srv.Spool.Name(), file) {
+		return false
+	}
+	return slices.ContainsFunc(in.srv.Private(), func(path string) bool { return within(path, file) })
+}
+
+// within tells whether a file is that of a path, or lies in that folder.
+func within(path, file string) bool {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return file == path || strings.HasPrefix(file, strings.TrimSuffix(path, "/")+"/")
 }

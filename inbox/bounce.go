@@ -81,14 +81,14 @@ func (in *Inbox) bouncedMails(tx *store.Tx, list *[]Waiting) error {
 		}
 		w := Waiting{Key: bouncePrefix + r.Key, Kind: "bounce", At: b.At}
 		to, err := in.sentTo(tx, r.Key, &w)
-		w.Reason = "the mail to " + to + " came back: " + orUnknown(b.Status) + "; refuse puts the report aside"
+		w.Reason = "the mail to " + firstOf(to, "an agent") + " came back: " + orUnknown(b.Status) + "; refuse puts the report aside"
 		*list = append(*list, w)
 		return true, err
 	})
 }
 
 // sentTo is the address that a message from here was mailed to, and shows the
-// message.
+// message; "" where it is not known: the agent had another key then.
 func (in *Inbox) sentTo(tx *store.Tx, id string, w *Waiting) (string, error) {
 	if in.set.Agent != nil {
 		var row exchangeRow
@@ -97,6 +97,9 @@ func (in *Inbox) sentTo(tx *store.Tx, id string, w *Waiting) (string, error) {
 			w.Message = jsontext.Value(row.Envelope)
 			return row.Address, err
 		}
+	}
+	if known, err := tx.Get(tableMessages, id, &messageRow{}); err != nil || !known {
+		return "", err
 	}
 	m, err := stored(tx, id)
 	if err != nil {

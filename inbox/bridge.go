@@ -111,8 +111,8 @@ func subjectOf(mail *envelope.Mail) string {
 	if err != nil {
 		text = raw
 	}
-	text = strings.Join(strings.Fields(inert.Line(text)), " ")
-	return strings.ToValidUTF8(text[:min(len(text), maxLogged)], "")
+	text = strings.Join(strings.Fields(text), " ")
+	return inert.Line(strings.ToValidUTF8(text[:min(len(text), maxLogged)], ""))
 }
 
 // review puts a mail on the list of those that the owner may look at.

@@ -200,12 +200,22 @@ func (m *errand) complete(r Result) (Result, error) {
 	return r, nil
 }
 
-// exchanged records what became of a message.
+// exchanged records what became of a message. Of one that nobody will read the
+// event holds no more than who sent it: anybody may send it, and events are
+// kept for long.
 func (j *judge) exchanged(m *errand, r Result, e Event) error {
 	e.Result = r
-	if r.Verdict != Refused && r.Verdict != Blocked {
+	waits := r.Verdict == Held || r.Verdict == Bridged
+	x := m.x
+	if m.ask || waits {
 		e.Message = m.envelope.Bytes()
+	} else {
+		x.Text = ""
 	}
+	if !m.keeps && !waits {
+		x.Files = nil
+	}
+	e.Exchange = &x
 	if err := j.event(e, m.ask && !m.corrected); err != nil || !m.corrected {
 		return err
 	}

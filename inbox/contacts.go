@@ -144,9 +144,15 @@ func (j *judge) putCard(c Contact) error {
 	return j.tx.Put(tableContacts, c.Agent, c)
 }
 
+// dropAddresses takes the addresses off a card that are still its own: one
+// of a pinned card may be on another by the owner's word.
 func (j *judge) dropAddresses(c *Contact) error {
 	for _, a := range c.Addresses {
-		if err := j.tx.Delete(tableAddresses, a); err != nil {
+		agent, err := j.agentAt(a)
+		if err == nil && agent == c.Agent {
+			err = j.tx.Delete(tableAddresses, a)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -74,6 +74,9 @@ type Services struct {
 	Random io.Reader
 	Spool  *os.Root // where the files of messages are kept; nil: nowhere, they are only compared
 	Log    *slog.Logger
+
+	// Private names files and folders that no message may carry (D193).
+	Private func() []string
 }
 
 // Inbox is an open inbox. Its methods may be called from any goroutine.

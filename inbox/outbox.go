@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
+	"github.com/agentmaild/agentmaild/envelope/emailing"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/store"
 )
@@ -66,6 +67,9 @@ func (j *judge) queue(d envelope.Draft, l letterRow) error {
 	raw, err := envelope.Compose(d, j.in.srv.Random)
 	if err != nil {
 		return err
+	}
+	if len(raw) > envelope.MaxMail {
+		return cannot("%w", emailing.ErrTooGreat)
 	}
 	l.To, l.MessageID = d.To.Address, d.MessageID
 	return j.post(raw, l)

@@ -51,7 +51,7 @@ func (s *sending) respond() (Done, error) {
 	}
 	done := Done{ID: signed.ID, To: to, Task: signed.TaskID}
 	if row.Person != "" {
-		return done, s.queue(s.plainAnswer(row.Ref, row.Person, signed), letterRow{ID: signed.ID, Kind: signed.Type})
+		return done, s.answerPerson(row.Ref, row.Person, signed, s.files.bodies)
 	}
 	return done, s.mailEnvelope(signed, row.Offering, to, row.Ref.MessageID, s.files.bodies)
 }

@@ -86,15 +86,20 @@ const knockAnswer = "Your knock has arrived. The owner of this agent decides who
 // maxKnock is how much of a knock's text the owner is shown, in bytes.
 const maxKnock = 1000
 
-// knock shows the owner who wants to come in.
+// knock shows the owner who wants to come in. Where too many wait already the
+// log alone does.
 func (j *judge) knock(m *errand) (Result, error) {
 	r := Result{Verdict: Accepted}
 	stance, err := j.stance(m)
+	listed := true
 	if err == nil && stance == agentmsg.StanceHold {
-		err = j.putKnock(m)
+		listed, err = j.putKnock(m)
 	}
 	if err != nil {
 		return r, err
+	}
+	if !listed {
+		r.Reason = "not listed: too many knocks wait already"
 	}
 	output, err := agentmsg.Chat(knockAnswer)
 	if err != nil {
@@ -105,21 +110,21 @@ func (j *judge) knock(m *errand) (Result, error) {
 
 // putKnock puts a knock on the waiting list, where there is room. One that
 // waits already stays as it is.
-func (j *judge) putKnock(m *errand) error {
+func (j *judge) putKnock(m *errand) (listed bool, err error) {
 	from := m.envelope.From
 	known, err := j.tx.Get(tableKnocks, from, &knockRow{})
 	if err != nil || known {
-		return err
+		return known, err
 	}
 	if fits, err := j.share(from, claim{knocksWaiting, 1}); err != nil || !fits {
-		return err
+		return false, err
 	}
 	at := m.arrival
 	if err := j.tx.Put(tableDue, dueKey(at.Add(doorKeep).Unix(), "knock/"+from), struct{}{}); err != nil {
-		return err
+		return false, err
 	}
 	text := m.opened.Text()
-	return j.tx.Put(tableKnocks, from, knockRow{
+	return true, j.tx.Put(tableKnocks, from, knockRow{
 		At: at.Unix(), Text: strings.ToValidUTF8(text[:min(len(text), maxKnock)], ""), Address: m.address(),
 	})
 }
@@ -179,7 +184,8 @@ func (m *errand) update() threads.Update {
 }
 
 // requested hands a request to the agent. One that names a task goes on with
-// it, or begins it where there is none (D123).
+// it, or begins it where there is none (D123). The messages of a task are
+// bounded (D192).
 func (j *judge) requested(m *errand) (Result, error) {
 	e := m.envelope
 	var task *taskRow
@@ -187,6 +193,9 @@ func (j *judge) requested(m *errand) (Result, error) {
 		task = &taskRow{Task: threads.NewTask(e.TaskID, e.From, j.in.set.Agent.Identity.ID()), Offering: e.Request.Offering}
 		if _, err := j.tx.Get(tableTasks, e.TaskID, task); err != nil {
 			return Result{}, err
+		}
+		if len(task.Messages) >= maxThread {
+			return refused(CodeOverfull, "the task has had as many messages as fit"), nil
 		}
 	}
 	if fits, err := j.spooled(m); err != nil || !fits {
@@ -260,7 +269,10 @@ func (j *judge) responded(m *errand) (Result, error) {
 // keepExchange stores a message from outside, and the task it belongs to.
 func (j *judge) keepExchange(m *errand, task *taskRow, row exchangeRow) error {
 	e := m.envelope
-	row.Kind, row.Envelope, row.At, row.Files = e.Type, string(e.Bytes()), m.arrival.UnixMilli(), m.files
+	row.Kind, row.Envelope, row.At = e.Type, string(e.Bytes()), m.arrival.UnixMilli()
+	if m.keeps {
+		row.Files = m.files
+	}
 	if task != nil {
 		row.Task, m.x.Task = task.ID, &Standing{task.ID, task.State}
 	}

@@ -100,8 +100,7 @@ func (c *copying) file(file agentmsg.File) (ReceivedFile, error) {
 		c.done[key] = f
 		return f, c.spent(&f, err)
 	}
-	name := c.name(file.Name)
-	w, err := c.in.srv.Spool.OpenFile(filepath.Join(c.folder, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	w, name, err := c.create(file.Name)
 	if err != nil {
 		return f, err
 	}
@@ -128,11 +127,30 @@ func (c *copying) spent(f *ReceivedFile, err error) error {
 	return err
 }
 
-// name is a name for a file that none in the folder has.
-func (c *copying) name(signed string) string {
-	name := emailing.FileName(signed)
+// create opens a file under a name that none in the folder has. What is one
+// name to a file system may be two here (é has two spellings, ſ is an s in upper
+// case), and it may not take a name at all: such a file has only a number then,
+// or the mail would come back for ever.
+func (c *copying) create(signed string) (*os.File, string, error) {
+	name := c.name(emailing.FileName(signed))
+	w, err := c.open(name)
+	if err != nil {
+		delete(c.names, strings.ToLower(name))
+		name = c.name("file" + strconv.Itoa(len(c.done)+1))
+		w, err = c.open(name)
+	}
+	return w, name, err
+}
+
+func (c *copying) open(name string) (*os.File, error) {
+	return c.in.srv.Spool.OpenFile(filepath.Join(c.folder, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// name is a name that none in the folder has, as far as is known here.
+func (c *copying) name(safe string) string {
+	name := safe
 	for n := 2; c.names[strings.ToLower(name)]; n++ {
-		name = strconv.Itoa(n) + "-" + emailing.FileName(signed)
+		name = strconv.Itoa(n) + "-" + safe
 	}
 	c.names[strings.ToLower(name)] = true
 	return name
@@ -151,12 +169,15 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.w.Write(p)
 }
 
-// size is how many bytes of a message's files lie in the spool.
+// fileBlock is what the smallest file takes of a disk, in bytes.
+const fileBlock = 4 << 10
+
+// size is how many bytes the files of a message take in the spool.
 func (m *errand) size() int64 {
 	var size int64
 	for _, f := range m.files {
 		if f.Path != "" {
-			size += f.Size
+			size += max(f.Size, fileBlock)
 		}
 	}
 	return size

@@ -115,6 +115,8 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.tx.Delete(tableSums, id)
 	case "action":
 		return j.dropAction(id, "it expired while it waited for the owner")
+	case "answer":
+		return j.forgetAnswer(id)
 	case "review":
 		return j.tx.Delete(tableReviews, id)
 	default:

@@ -36,7 +36,7 @@ func Compose(m *agentmsg.Envelope, l Letter, random io.Reader) ([]byte, error) {
 	if m.Request != nil {
 		offering = m.Request.Offering
 	}
-	files, err := attachments(m, l.Files)
+	files, err := Attachments(m, l.Files)
 	if err != nil {
 		return nil, fmt.Errorf("composing a mail: %w", err)
 	}
@@ -73,8 +73,9 @@ func message(m *agentmsg.Envelope) envelope.Attachment {
 	return envelope.Attachment{Type: `application/json; name="` + envelopeName + `"`, Filename: envelopeName, Body: m.Bytes(), Base64: true}
 }
 
-// attachments are the files of a message, one part for each ref.
-func attachments(m *agentmsg.Envelope, bodies map[string][]byte) ([]envelope.Attachment, error) {
+// Attachments are the files of a message, given by ref, one part for each.
+// Error: ErrFile.
+func Attachments(m *agentmsg.Envelope, bodies map[string][]byte) ([]envelope.Attachment, error) {
 	var parts []envelope.Attachment
 	written := map[string]bool{}
 	for i, file := range m.Files() {
