@@ -101,6 +101,7 @@ func (s *Server) routes() http.Handler {
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/waiting/{key}/count", func(in *inbox.Inbox, r *http.Request) (any, error) {
 		return in.Count(r.PathValue("key"))
 	})
+	s.inbox(mux, "GET /v1/inboxes/{inbox}/limits", func(in *inbox.Inbox, _ *http.Request) (any, error) { return in.Usage() })
 	s.records(mux)
 	s.agents(mux)
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/actions", func(in *inbox.Inbox, r *http.Request) (any, error) { return act(in.Do, r) })

@@ -160,6 +160,15 @@ func TestClient(t *testing.T) {
 	if len(thread.Messages) != 1 || thread.Messages[0].ID != done.ID {
 		t.Errorf("thread: %v", thread)
 	}
+	if u, err := r.client.Usage(ctx, "sales"); err != nil || u.Set || u.Limits.HourlyMessages != 60 {
+		t.Errorf("limits: %+v, %v", u, err)
+	}
+	proposed, err := r.client.Propose(ctx, "sales", ask())
+	check(t, err)
+	if proposed.Waiting == "" {
+		t.Errorf("an agent without limits: %+v", proposed)
+	}
+	check(t, r.client.Refuse(ctx, "sales", proposed.Waiting, "no"))
 	waiting, err := r.client.Waiting(ctx, "sales")
 	check(t, err)
 	if len(waiting) != 0 {

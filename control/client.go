@@ -62,6 +62,11 @@ func (c *Client) Waiting(ctx context.Context, name string) ([]inbox.Waiting, err
 	return call[[]inbox.Waiting](ctx, c, http.MethodGet, path(name, "waiting"), nil)
 }
 
+// Usage returns the limits of an inbox and what is used of them.
+func (c *Client) Usage(ctx context.Context, name string) (inbox.Usage, error) {
+	return call[inbox.Usage](ctx, c, http.MethodGet, path(name, "limits"), nil)
+}
+
 // Approve lets what waits under a key go on.
 func (c *Client) Approve(ctx context.Context, name, key string) error {
 	return tell(ctx, c, http.MethodPost, path(name, "waiting", key, "approve"), nil)
