@@ -30,6 +30,7 @@ func check(m *mistakes, c *Config) {
 	m.caFile("trust.ca_file", c.Trust.CAFile)
 	m.public(&c.Public)
 	m.metrics(&c.Metrics)
+	m.api(&c.API)
 	names, addresses := map[string]string{}, map[string]string{}
 	for i := range c.Inboxes {
 		at, box := entry("inbox", i), &c.Inboxes[i]

@@ -27,6 +27,7 @@ type Config struct {
 	Trust    Trust   `toml:"trust" default:"{}" doc:"Whose key pages are believed."`
 	Public   Public  `toml:"public" default:"{}" doc:"The listener that shows our key pages to everybody, see docs/keys.md."`
 	Metrics  Metrics `toml:"metrics" default:"{}" doc:"The listener for a supervisor and Prometheus, see docs/running.md."`
+	API      API     `toml:"api" default:"{}" doc:"The listener for programs, models and the owner's page, see docs/api.md."`
 	Inboxes  []Inbox `toml:"inbox" doc:"One table for each inbox, at least one."`
 
 	file  string // where it was read
@@ -96,6 +97,13 @@ type Public struct {
 type Metrics struct {
 	Listen      string `toml:"listen" default:"" doc:"Where /healthz, /readyz and /metrics are answered, host:port. Empty: nowhere."`
 	AllowRemote bool   `toml:"allow_remote" default:"false" doc:"Listen where other machines can ask too. There is no login: whoever can ask sees the names of the inboxes and how much mail they have."`
+}
+
+// API is the table [api].
+type API struct {
+	Listen      string   `toml:"listen" default:"" doc:"Where the HTTP API is answered, host:port. Empty: nowhere. It is plain HTTP: for other machines put a proxy in front that speaks TLS."`
+	AllowRemote bool     `toml:"allow_remote" default:"false" doc:"Listen where other machines can ask too. Tokens then go over the network as they are."`
+	Hosts       []string `toml:"hosts" default:"[]" doc:"Host names, without port, by which it is asked beside localhost and its own address, as that of a proxy in front. Every other name is refused, so that no web page can have a browser ask here (DNS rebinding)."`
 }
 
 // Inbox is a table [[inbox]]: one agent with one address.

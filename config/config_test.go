@@ -142,6 +142,7 @@ func TestLoad(t *testing.T) {
 	verify := Auth{Mode: "verify", Trust: "topmost", Alignment: "relaxed"}
 	want := &Config{
 		StateDir: in("state"),
+		API:      API{Hosts: []string{}},
 		Log:      Log{Level: "warn", Format: "text"},
 		DNS:      DNS{Servers: []string{"192.0.2.1:53", "[2001:db8::1]:53"}, Timeout: 5 * time.Second},
 		Trust:    Trust{Hosts: []string{"keys.example"}, CAFile: in("ca.pem")},

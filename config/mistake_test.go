@@ -120,6 +120,8 @@ func TestMistakes(t *testing.T) {
 			`22: inbox.limits.quote.lowest.price: must be an amount, as 250.00 EUR, is "1"`,
 		},
 		{"limits without a table", `[inbox.imap]`, "[inbox.limits]\nmoney = []\n[inbox.imap]", "20: inbox.limits.money: must be one or more tables, is a list: write [[inbox.limits.money]]"},
+		{"API for all", `[trust]`, "[api]\nlisten = \":8465\"\n[trust]", `7: api.listen: must be on a loopback address, as 127.0.0.1:8465, or api.allow_remote be true, is ":8465"`},
+		{"API host", `[trust]`, "[api]\nhosts = [\"https://a.test\"]\n[trust]", `7: api.hosts: must be a host name without scheme and port, as agent.example.com, is "https://a.test"`},
 		{"metrics elsewhere", `[trust]`, "[metrics]\nlisten = \"192.0.2.1:9464\"\n[trust]", `7: metrics.listen: must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is "192.0.2.1:9464"`},
 		{"public certificate alone", `[trust]`, "[public]\nlisten = \":443\"\ncert_file = \"ca.pem\"\n[trust]", "6: public.key_file: must be set where public.cert_file is"},
 		{"public key alone", `[trust]`, "[public]\nlisten = \":443\"\nkey_file = \"dkim.pem\"\n[trust]", "6: public.cert_file: must be set where public.key_file is"},

@@ -76,6 +76,20 @@ func (m *mistakes) metrics(metrics *Metrics) {
 	}
 }
 
+// api checks where the API is answered, and by which names.
+func (m *mistakes) api(api *API) {
+	m.listen("api.listen", api.Listen)
+	host, _, _ := net.SplitHostPort(api.Listen)
+	if api.Listen != "" && !isLoopback(host) && !api.AllowRemote {
+		m.add("api.listen", "must be on a loopback address, as 127.0.0.1:8465, or api.allow_remote be true, is %q", api.Listen)
+	}
+	for i, host := range api.Hosts {
+		if !isHost(host) {
+			m.add(entry("api.hosts", i), "must be a host name without scheme and port, as agent.example.com, is %q", host)
+		}
+	}
+}
+
 // limits checks what the agent may do.
 func (m *mistakes) limits(at string, table *limits.Table) {
 	if table == nil {

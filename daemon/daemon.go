@@ -18,6 +18,7 @@ import (
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/keypage"
 	"github.com/agentmaild/agentmaild/monitor"
+	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/store"
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
@@ -36,6 +37,7 @@ type Daemon struct {
 
 	public  *keypage.Server // nil without one
 	monitor *monitor.Server // nil without one
+	web     *web            // nil without one
 
 	hup  <-chan os.Signal // nil: never
 	load func() (*config.Config, error)
@@ -43,6 +45,7 @@ type Daemon struct {
 	mu    sync.Mutex // guards what follows, which only Run changes
 	units []*unit
 	own   []string // files that no message may carry (D193)
+	trust party.Trust
 }
 
 // New opens the store and the keys. It connects to nothing; what it refuses
@@ -54,13 +57,16 @@ func New(cfg *config.Config, w World) (*Daemon, error) {
 	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("making state_dir: %w", err)
 	}
-	d := &Daemon{cfg: cfg, world: w, group: newGroup()}
+	d := &Daemon{cfg: cfg, world: w, group: newGroup(), trust: party.Trust{Hosts: cfg.Trust.Hosts}}
 	d.keepOwn(cfg)
 	plans, err := plan(cfg, w)
 	if err != nil {
 		return nil, err
 	}
 	if d.public, err = openPublic(cfg, w); err != nil {
+		return nil, err
+	}
+	if d.web, err = openWeb(cfg); err != nil {
 		return nil, err
 	}
 	if d.store, err = store.Open(cfg.StorePath()); err != nil {
@@ -128,7 +134,8 @@ func Check(cfg *config.Config, w World) error {
 	if err == nil { // or it would name the same key file again
 		_, err = openPublic(cfg, w)
 	}
-	return errors.Join(cfg.Wrong("", "state_dir", checkState(cfg.StateDir)), err)
+	_, webErr := openWeb(cfg)
+	return errors.Join(cfg.Wrong("", "state_dir", checkState(cfg.StateDir)), err, webErr)
 }
 
 // Inboxes returns the inboxes in the order of the configuration.

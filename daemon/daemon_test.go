@@ -191,7 +191,7 @@ func (r *rig) leftBehind(before int) {
 		stacks = string(buffer[:runtime.Stack(buffer, true)])
 		if !strings.Contains(stacks, "daemon.(*unit)") && !strings.Contains(stacks, "daemon.(*Daemon)") &&
 			!strings.Contains(stacks, "inbox.(*Inbox)") && !strings.Contains(stacks, "mailbox.(*Watcher)") &&
-			!strings.Contains(stacks, "handler.(*Handler)") && !strings.Contains(stacks, "api.(*Server)") &&
+			!strings.Contains(stacks, "handler.(*Handler)") && !strings.Contains(stacks, "control.(*Server)") && !strings.Contains(stacks, "api.(*Handler)") &&
 			!strings.Contains(stacks, "monitor.(*") {
 			return
 		}

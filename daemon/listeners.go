@@ -31,6 +31,9 @@ func (d *Daemon) services() []service {
 	if d.monitor != nil {
 		all = append(all, service{"metrics listener", d.tcp("metrics.listen", d.cfg.Metrics.Listen), d.serveMonitor})
 	}
+	if d.web != nil {
+		all = append(all, service{"API listener", d.tcp("api.listen", d.cfg.API.Listen), d.serveWeb})
+	}
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentmaild/agentmaild/config"
+	"github.com/agentmaild/agentmaild/party"
 )
 
 // ReloadOn has Run read the configuration again at each signal. It is called
@@ -54,7 +55,7 @@ func (d *Daemon) planned(cfg *config.Config) ([]*unit, error) {
 // that hold for the life of the process, and the keys of them that differ.
 func keepFixed(old, cfg *config.Config) (*config.Config, []string) {
 	kept := *cfg
-	kept.StateDir, kept.Log, kept.DNS, kept.Trust, kept.Public, kept.Metrics = old.StateDir, old.Log, old.DNS, old.Trust, old.Public, old.Metrics
+	kept.StateDir, kept.Log, kept.DNS, kept.Trust, kept.Public, kept.Metrics, kept.API = old.StateDir, old.Log, old.DNS, old.Trust, old.Public, old.Metrics, old.API
 	kept.Trust.Hosts = cfg.Trust.Hosts
 	var late []string
 	for _, key := range []struct {
@@ -68,6 +69,7 @@ func keepFixed(old, cfg *config.Config) (*config.Config, []string) {
 		{"trust.ca_file", old.Trust.CAFile, cfg.Trust.CAFile},
 		{"public", old.Public, cfg.Public},
 		{"metrics", old.Metrics, cfg.Metrics},
+		{"api", old.API, cfg.API},
 	} {
 		if !reflect.DeepEqual(key.old, key.new) {
 			late = append(late, key.name)
@@ -91,7 +93,7 @@ func (d *Daemon) exchange(ctx context.Context, next []*unit) {
 		}
 	}
 	d.mu.Lock()
-	d.units = next
+	d.units, d.trust = next, party.Trust{Hosts: d.cfg.Trust.Hosts}
 	d.mu.Unlock()
 	for _, u := range next {
 		if u.cancel == nil {

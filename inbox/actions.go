@@ -37,6 +37,8 @@ type Action struct {
 	ValidSeconds int64  `json:"valid_seconds,omitzero"` // from now to exp; 0 means seven days
 	Event        string `json:"event,omitempty"`        // the number of the event this answers
 
+	Once *Once `json:"-"` // nil: done each time it is asked for
+
 	// Of Agent Emailing.
 	Agent    string            `json:"agent,omitempty"`    // request: agent id, where its name card does not say it; respond: whose request it is
 	Offering string            `json:"offering,omitempty"` // request
@@ -86,6 +88,19 @@ var ErrAction = errors.New("action cannot be done")
 func cannot(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrAction, fmt.Errorf(format, args...))
 }
+
+// ErrUnknown is wrapped, beside ErrAction, when what is named is not here.
+var ErrUnknown = errors.New("not here")
+
+func unknown(format string, args ...any) error { return &unknownError{cannot(format, args...)} }
+
+type unknownError struct{ error }
+
+// Is makes it an ErrUnknown without showing the words.
+func (*unknownError) Is(target error) bool { return target == ErrUnknown }
+
+// Unwrap gives the error itself.
+func (e *unknownError) Unwrap() error { return e.error }
 
 // check refuses what is wrong in itself, whatever state the thread is in. The
 // form of the members is looked at when the message is sealed.

@@ -146,7 +146,7 @@ func (in *Inbox) waitingAction(n string) (row askedRow, err error) {
 	return row, in.view(func(tx *store.Tx) error {
 		known, err := tx.Get(tableActions, n, &row)
 		if err == nil && !known {
-			err = cannot("nothing waits under %q: see `agentmaild waiting list`", actionPrefix+n)
+			err = unknown("nothing waits under %q: see `agentmaild waiting list`", actionPrefix+n)
 		}
 		return err
 	})
@@ -189,7 +189,7 @@ func (j *judge) refuseAction(n, reason string) error {
 	var row askedRow
 	known, err := j.tx.Get(tableActions, n, &row)
 	if err == nil && !known {
-		err = cannot("nothing waits under %q: see `agentmaild waiting list`", actionPrefix+n)
+		err = unknown("nothing waits under %q: see `agentmaild waiting list`", actionPrefix+n)
 	}
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func (in *Inbox) RemoveContact(agent string) error {
 			return err
 		}
 		if card == nil {
-			return cannot("agent %q has no name card: see `agentmaild contacts list`", agent)
+			return unknown("agent %q has no name card: see `agentmaild contacts list`", agent)
 		}
 		if err := j.dropAddresses(card); err != nil {
 			return err
@@ -98,17 +98,13 @@ func (in *Inbox) RemoveContact(agent string) error {
 }
 
 // Contacts lists the name cards.
-func (in *Inbox) Contacts() ([]Contact, error) {
-	var list []Contact
-	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(tableContacts, "", "", func(r store.Row) (bool, error) {
-			var c Contact
-			err := r.Decode(&c)
-			list = append(list, c)
-			return true, err
-		})
+func (in *Inbox) Contacts() ([]Contact, error) { return whole(in.ContactsPage) }
+
+// ContactsPage lists name cards as ThreadsPage does threads.
+func (in *Inbox) ContactsPage(after string, limit int) ([]Contact, string, error) {
+	return page(in, tableContacts, after, limit, func(_ *store.Tx, r store.Row) (c Contact, is bool, err error) {
+		return c, true, r.Decode(&c)
 	})
-	return list, err
 }
 
 // contact is the name card of an agent, nil without one.

@@ -35,6 +35,9 @@ type Done struct {
 func (in *Inbox) Do(a Action) (Done, error) { return in.do(a, mandate{}) }
 
 func (in *Inbox) do(a Action, by mandate) (Done, error) {
+	if done, known, err := in.answerBefore(a.Once); err != nil || known {
+		return done, err
+	}
 	if err := a.check(in.srv.Now()); err != nil {
 		return Done{}, err
 	}
@@ -53,19 +56,22 @@ func (in *Inbox) do(a Action, by mandate) (Done, error) {
 		return Done{}, fmt.Errorf("drawing a nonce: %w", err)
 	}
 	var done Done
-	err = in.commit(func(j *judge) error {
+	err = in.commit(func(j *judge) (err error) {
 		j.by = by
-		m := in.message(a)
-		m.ID, m.Thread, m.Nonce = ids[0], ids[1], base64.RawURLEncoding.EncodeToString(nonce)
-		row, err := j.address(a, &m)
-		if err != nil {
-			return err
-		}
-		done, err = j.sendOrAsk(a, m, row)
-		if err != nil {
-			return err
-		}
-		return j.answered(a.Event)
+		done, err = j.once(a.Once, func() (Done, error) {
+			m := in.message(a)
+			m.ID, m.Thread, m.Nonce = ids[0], ids[1], base64.RawURLEncoding.EncodeToString(nonce)
+			row, err := j.address(a, &m)
+			if err != nil {
+				return Done{}, err
+			}
+			done, err := j.sendOrAsk(a, m, row)
+			if err != nil {
+				return Done{}, err
+			}
+			return done, j.answered(a.Event)
+		})
+		return err
 	})
 	return done, err
 }

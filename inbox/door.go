@@ -156,7 +156,7 @@ func (j *judge) takeFromDoor(key string) (*errand, error) {
 	var row doorRow
 	known, err := j.tx.Get(tableDoor, key, &row)
 	if err == nil && !known {
-		err = cannot("nothing waits under %q: see `agentmaild waiting list`", doorPrefix+key)
+		err = unknown("nothing waits under %q: see `agentmaild waiting list`", doorPrefix+key)
 	}
 	if err != nil {
 		return nil, err

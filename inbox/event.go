@@ -136,6 +136,16 @@ func (in *Inbox) Events(after string, limit int) ([]Event, <-chan struct{}, erro
 	return events, more, err
 }
 
+// LastEvent is the number of the last event, that of none where there was none yet.
+func (in *Inbox) LastEvent() (string, error) {
+	var last uint64
+	err := in.view(func(tx *store.Tx) (err error) {
+		last, err = tx.Last(tableEvents)
+		return err
+	})
+	return store.Key(last), err
+}
+
 // messageOf names a message in an event that is not about a delivery.
 func messageOf(m *intent.Message) Result {
 	return Result{Type: m.Type, Thread: m.Thread, ID: m.ID}

@@ -29,23 +29,29 @@ func (in *Inbox) exchange(a Action, by mandate) (Done, error) {
 		return Done{}, err
 	}
 	var done Done
-	err = in.commit(func(j *judge) error {
+	err = in.commit(func(j *judge) (err error) {
 		j.by = by
 		s := sending{judge: j, action: a, files: files}
-		switch a.Type {
-		case ActRespond:
-			done, err = s.respond()
-		case ActCancelTask:
-			done, err = s.cancelTask()
-		default:
-			done, err = s.request()
-		}
-		if err != nil {
-			return err
-		}
-		return j.answered(a.Event)
+		done, err = j.once(a.Once, s.do)
+		return err
 	})
 	return done, err
+}
+
+// do does the action, and ends the event that it answers.
+func (s *sending) do() (done Done, err error) {
+	switch s.action.Type {
+	case ActRespond:
+		done, err = s.respond()
+	case ActCancelTask:
+		done, err = s.cancelTask()
+	default:
+		done, err = s.request()
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	return done, s.answered(s.action.Event)
 }
 
 // sending is an action that is being done.

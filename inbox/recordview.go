@@ -23,6 +23,11 @@ func (in *Inbox) Records() ([]Record, error) {
 	return list, err
 }
 
+// RecordsPage lists records as ThreadsPage does threads, in the order of their accepts.
+func (in *Inbox) RecordsPage(after string, limit int) ([]Record, string, error) {
+	return page(in, tableRecords, after, limit, readRecord)
+}
+
 // RecordFile returns a record and its bytes, as they are kept. id is that of
 // the record, or of its accept or offer; ours chooses between this side's and
 // the other's. Errors wrap ErrAction where there is none.
@@ -59,7 +64,7 @@ func (in *Inbox) recordFile(id string, ours bool) (found Record, file []byte, ac
 			return key == ""
 		})
 		if err == nil && key == "" {
-			err = cannot("no record of %s is kept of %q: see `agentmaild records list`", whose(ours), id)
+			err = unknown("no record of %s is kept of %q: see `agentmaild records list`", whose(ours), id)
 		}
 		if err != nil {
 			return err
@@ -86,18 +91,22 @@ func whose(ours bool) string {
 // false. prefix is "" for all.
 func eachRecord(tx *store.Tx, prefix string, fn func(key string, r Record) bool) error {
 	return tx.Scan(tableRecords, prefix, "", func(row store.Row) (bool, error) {
-		var r Record
-		if err := row.Decode(&r); err != nil {
-			return false, err
-		}
-		if !r.Ours {
-			var m messageRow
-			if _, err := tx.Get(tableMessages, r.Accept, &m); err != nil || m.Fate != FateAccepted {
-				return err == nil, err
-			}
+		r, counts, err := readRecord(tx, row)
+		if err != nil || !counts {
+			return err == nil, err
 		}
 		return fn(row.Key, r), nil
 	})
+}
+
+// readRecord reads a record and tells whether its accept counts.
+func readRecord(tx *store.Tx, row store.Row) (r Record, counts bool, err error) {
+	if err := row.Decode(&r); err != nil || r.Ours {
+		return r, err == nil, err
+	}
+	var m messageRow
+	_, err = tx.Get(tableMessages, r.Accept, &m)
+	return r, m.Fate == FateAccepted, err
 }
 
 // recordsOf are the records of a thread.

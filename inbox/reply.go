@@ -232,7 +232,7 @@ func (j *judge) countReply(key string) (Record, error) {
 		return Record{}, err
 	}
 	if !known {
-		return Record{}, cannot("no reply waits under %q: see `agentmaild waiting list`", replyPrefix+key)
+		return Record{}, unknown("no reply waits under %q: see `agentmaild waiting list`", replyPrefix+key)
 	}
 	if j.in.set.Keys == nil {
 		return Record{}, cannot("a counted reply rests on this inbox's signature alone, and it has no key: see `agentmaild keys new`")

@@ -44,6 +44,7 @@ const (
 	tableVisits    store.Table = "visits"    // agent id
 	tableSpool     store.Table = "spool"     // folder
 	tableReviews   store.Table = "reviews"   // number
+	tableOnce      store.Table = "once"      // key of who asks for an action
 	tableLetters   store.Table = "letters"   // as outbox; the bytes of the mail
 
 	tableActions    store.Table = "actions"     // number

@@ -37,17 +37,15 @@ type ExchangeMessage struct {
 }
 
 // Tasks lists the tasks, without their messages.
-func (in *Inbox) Tasks() ([]Task, error) {
-	var list []Task
-	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(tableTasks, "", "", func(r store.Row) (bool, error) {
-			var row taskRow
-			err := r.Decode(&row)
-			list = append(list, Task{Task: row.Task, Offering: row.Offering, At: row.At})
-			return true, err
-		})
+func (in *Inbox) Tasks() ([]Task, error) { return whole(in.TasksPage) }
+
+// TasksPage lists tasks as ThreadsPage does threads.
+func (in *Inbox) TasksPage(after string, limit int) ([]Task, string, error) {
+	return page(in, tableTasks, after, limit, func(_ *store.Tx, r store.Row) (Task, bool, error) {
+		var row taskRow
+		err := r.Decode(&row)
+		return Task{Task: row.Task, Offering: row.Offering, At: row.At}, true, err
 	})
-	return list, err
 }
 
 // Task returns one task with its messages; ErrAction when it is unknown.
@@ -63,7 +61,7 @@ func (in *Inbox) Task(id string) (Task, error) {
 			}
 		}
 		if !known {
-			return cannot("task %q is not known here: see `agentmaild task list`", id)
+			return unknown("task %q is not known here: see `agentmaild task list`", id)
 		}
 		t = Task{Task: row.Task, Offering: row.Offering, At: row.At}
 		for _, key := range row.Messages {
@@ -84,21 +82,18 @@ func (in *Inbox) Task(id string) (Task, error) {
 
 // Requests lists the requests that were received and sent, without what they
 // say, oldest first of each agent.
-func (in *Inbox) Requests() ([]ExchangeMessage, error) {
-	var list []ExchangeMessage
-	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(tableExchanges, "", "", func(r store.Row) (bool, error) {
-			var m exchangeRow
-			if err := r.Decode(&m); err != nil {
-				return false, err
-			}
-			if m.Kind == agentmsg.TypeRequest {
-				list = append(list, m.message(strings.Clone(r.Key)))
-			}
-			return true, nil
-		})
+func (in *Inbox) Requests() ([]ExchangeMessage, error) { return whole(in.RequestsPage) }
+
+// RequestsPage lists requests as ThreadsPage does threads.
+func (in *Inbox) RequestsPage(after string, limit int) ([]ExchangeMessage, string, error) {
+	return page(in, tableExchanges, after, limit, func(_ *store.Tx, r store.Row) (ExchangeMessage, bool, error) {
+		var m exchangeRow
+		err := r.Decode(&m)
+		if err != nil || m.Kind != agentmsg.TypeRequest {
+			return ExchangeMessage{}, false, err
+		}
+		return m.message(strings.Clone(r.Key)), true, nil
 	})
-	return list, err
 }
 
 // Request returns a request that was received or sent, and the responds to it,
@@ -120,7 +115,7 @@ func (in *Inbox) Request(agent, id string) ([]ExchangeMessage, error) {
 			return err
 		}
 		if !known || row.Kind != agentmsg.TypeRequest {
-			return cannot("request %q is not known here: see `agentmaild request list`", id)
+			return unknown("request %q is not known here: see `agentmaild request list`", id)
 		}
 		request, err := in.shown(key, &row)
 		if err != nil {

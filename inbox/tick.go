@@ -117,6 +117,8 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.dropAction(id, "it expired while it waited for the owner")
 	case "answer":
 		return j.forgetAnswer(id)
+	case "once":
+		return j.tx.Delete(tableOnce, id)
 	case "review":
 		return j.tx.Delete(tableReviews, id)
 	default:

@@ -46,25 +46,23 @@ type Message struct {
 }
 
 // Threads lists the threads, without their messages.
-func (in *Inbox) Threads() ([]Thread, error) {
-	var list []Thread
-	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(tableThreads, "", "", func(r store.Row) (bool, error) {
-			var row threadRow
-			if err := r.Decode(&row); err != nil {
-				return false, err
-			}
-			t := Thread{ID: row.ID, With: row.other(in.set.Address), Entries: row.entries(in)}
-			var err error
-			if t.At, err = row.lastAt(tx); err != nil {
-				return false, err
-			}
-			t.Record, err = recordKind(tx, &row)
-			list = append(list, t)
-			return true, err
-		})
+func (in *Inbox) Threads() ([]Thread, error) { return whole(in.ThreadsPage) }
+
+// ThreadsPage lists at most limit threads, in the order of their ids, behind the one where a page before has ended; "" is
+// the first, and what it returns "" at the end.
+func (in *Inbox) ThreadsPage(after string, limit int) ([]Thread, string, error) {
+	return page(in, tableThreads, after, limit, func(tx *store.Tx, r store.Row) (t Thread, is bool, err error) {
+		var row threadRow
+		if err := r.Decode(&row); err != nil {
+			return t, false, err
+		}
+		t = Thread{ID: row.ID, With: row.other(in.set.Address), Entries: row.entries(in)}
+		if t.At, err = row.lastAt(tx); err != nil {
+			return t, false, err
+		}
+		t.Record, err = recordKind(tx, &row)
+		return t, true, err
 	})
-	return list, err
 }
 
 // asOf is the thread as it stands now: what has expired is shown so even
@@ -84,7 +82,7 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 			return err
 		}
 		if !known {
-			return cannot("thread %q is not known here: see `agentmaild threads list`", id)
+			return unknown("thread %q is not known here: see `agentmaild threads list`", id)
 		}
 		t = Thread{ID: id, With: row.other(in.set.Address), Entries: row.entries(in)}
 		if t.At, err = row.lastAt(tx); err != nil {

@@ -219,7 +219,7 @@ func (j *judge) pending(seq string, then func() error) error {
 	var row pendingRow
 	known, err := j.tx.Get(tablePending, seq, &row)
 	if err == nil && !known {
-		err = cannot("nothing waits under %q: see `agentmaild waiting list`", eventPrefix+seq)
+		err = unknown("nothing waits under %q: see `agentmaild waiting list`", eventPrefix+seq)
 	}
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (j *judge) waitingLetter(seq string, then func(letterRow) error) error {
 	var l letterRow
 	known, err := j.tx.Get(tableOutbox, seq, &l)
 	if err == nil && (!known || !l.waits()) {
-		err = cannot("no letter waits under %q: see `agentmaild waiting list`", letterPrefix+seq)
+		err = unknown("no letter waits under %q: see `agentmaild waiting list`", letterPrefix+seq)
 	}
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func (j *judge) waitingLetter(seq string, then func(letterRow) error) error {
 func (j *judge) putAside(t store.Table, id string, row any) error {
 	known, err := j.tx.Get(t, id, row)
 	if err == nil && !known {
-		err = cannot("nothing waits of %q: see `agentmaild waiting list`", id)
+		err = unknown("nothing waits of %q: see `agentmaild waiting list`", id)
 	}
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (j *judge) held(id string) (messageRow, error) {
 	var row messageRow
 	known, err := j.tx.Get(tableMessages, id, &row)
 	if err == nil && (!known || row.Fate != FateHeld) {
-		err = cannot("no message waits under %q: see `agentmaild waiting list`", id)
+		err = unknown("no message waits under %q: see `agentmaild waiting list`", id)
 	}
 	return row, err
 }

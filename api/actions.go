@@ -1,0 +1,78 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/token"
+	"github.com/go-json-experiment/json"
+)
+
+// body is what a request says, as it came.
+func body(c *call) ([]byte, error) {
+	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, &refusal{status: http.StatusUnsupportedMediaType, code: codeMediaType, detail: "send JSON, and say so: Content-Type: application/json"}
+	}
+	return io.ReadAll(c.Body)
+}
+
+func decode(text []byte, value any) error {
+	if err := json.Unmarshal(text, value, json.RejectUnknownMembers(true)); err != nil {
+		return bad("the body: " + strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	return nil
+}
+
+// act does the owner's action, or proposes the agent's.
+func act(_ *Handler, c *call) (any, error) {
+	text, err := body(c)
+	if err != nil {
+		return nil, err
+	}
+	var a inbox.Action
+	if err := decode(text, &a); err != nil {
+		return nil, err
+	}
+	if a.Files != nil { // it would read any file that the daemon can
+		return nil, &refusal{status: http.StatusUnprocessableEntity, code: codeAction, detail: "files: leave it out, a file of the daemon's disk cannot be named over HTTP"}
+	}
+	if a.Once, err = onceOf(c, text); err != nil {
+		return nil, err
+	}
+	do := c.in.Propose
+	if c.token.Scope == token.Owner {
+		do = c.in.Do
+	}
+	done, err := do(a)
+	if done.Waiting != "" {
+		return waits{done}, err
+	}
+	return done, err
+}
+
+// maxKey bounds an Idempotency-Key, in bytes.
+const maxKey = 255
+
+// onceOf is the Idempotency-Key of a request, nil without one. Each token has its own: another's answer is not to be had
+// by guessing his key (D161).
+func onceOf(c *call, text []byte) (*inbox.Once, error) {
+	keys := c.Header.Values("Idempotency-Key")
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	key := keys[0]
+	if len(keys) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, bad("Idempotency-Key: one, of 1 to 255 visible ASCII characters without a space")
+	}
+	return &inbox.Once{Key: hashed(append(c.token.Hash[:], key...)), Hash: hashed(text)}, nil
+}
+
+func hashed(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"bytes"
+	"crypto/rand"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentmaild/agentmaild/token"
+)
+
+const apiTable = "[api]\nlisten = \"127.0.0.1:0\"\nhosts = [\"Agent.Example.com\"]\n"
+
+// apiAt waits until the API is answered, and returns where.
+func (r *rig) apiAt() string {
+	r.t.Helper()
+	r.logged(`msg="the API is answered"`)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, line := range r.lines {
+		if _, address, ok := strings.Cut(line, `msg="the API is answered" address=`); ok {
+			return strings.TrimSpace(address)
+		}
+	}
+	return ""
+}
+
+// secret makes a token of the daemon.
+func (r *rig) secret(d *Daemon, scope token.Scope) string {
+	r.t.Helper()
+	secret, err := d.web.tokens.Add(string(scope), scope, nil, rand.Reader, time.Now())
+	check(r.t, err)
+	return secret
+}
+
+// TestAPI asks a running daemon by several names, with and without a token.
+func TestAPI(t *testing.T) {
+	r := newRig(t)
+	d, stop := r.start(r.config(apiTable, r.box("good", r.server.IMAP().Port, "")))
+	defer func() { check(t, stop()) }()
+	address, secret := r.apiAt(), r.secret(d, token.Agent)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	large := bytes.Repeat([]byte(" "), 10<<20)
+	for _, c := range []struct {
+		name, method, path, host, secret string
+		body                             []byte
+		status                           int
+		want                             string
+	}{
+		{"no token", "GET", "/v1/inboxes", "", "", nil, 401, `"code":"unauthorized"`},
+		{"a token", "GET", "/v1/inboxes", "", secret, nil, 200, `"name":"good"`},
+		{"by localhost", "GET", "/v1/inboxes", "localhost:8465", secret, nil, 200, ""},
+		{"by an IPv6 address", "GET", "/v1/inboxes", "[::1]", secret, nil, 200, ""},
+		{"by the name of a proxy", "GET", "/v1/inboxes", "agent.example.com", secret, nil, 200, ""},
+		{"by a name that was rebound", "GET", "/v1/inboxes", "attacker.example:8465", secret, nil, 421, "add it to hosts in [api]"},
+		{"by a name that begins like an address", "GET", "/v1/inboxes", "127.0.0.1.attacker.example", secret, nil, 421, ""},
+		{"nothing there", "GET", "/", "", secret, nil, 404, ""},
+		{"10 MB", "POST", "/v1/inboxes/good/actions", "", secret, large, 413, `"code":"too_large"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+address+c.path, bytes.NewReader(c.body))
+			check(t, err)
+			q.Host = c.host
+			q.Header.Set("Content-Type", "application/json")
+			q.Header.Set("Origin", "https://attacker.example")
+			if c.secret != "" {
+				q.Header.Set("Authorization", "Bearer "+c.secret)
+			}
+			response, err := client.Do(q)
+			check(t, err)
+			defer response.Body.Close()
+			text, err := io.ReadAll(response.Body)
+			check(t, err)
+			if response.StatusCode != c.status || !strings.Contains(string(text), c.want) {
+				t.Errorf("%d %s", response.StatusCode, text)
+			}
+			for name := range response.Header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("a page of another origin may read it: %s", name)
+				}
+			}
+		})
+	}
+}
+
+// TestAPIRefused has nothing run with tokens that others can change.
+func TestAPIRefused(t *testing.T) {
+	r := newRig(t)
+	cfg := r.config(apiTable, r.box("good", 993, ""))
+	check(t, os.MkdirAll(cfg.StateDir, 0o700))
+	check(t, os.WriteFile(cfg.TokensPath(), []byte(`{"tokens":[]}`), 0o600))
+	check(t, Check(cfg, r.world()))
+	check(t, os.Chmod(cfg.TokensPath(), 0o644))
+	want := filepath.Join(r.dir, "agentmaild.toml:3: api.listen: reading the tokens: ")
+	for name, err := range map[string]error{"Check": Check(cfg, r.world()), "New": second(New(cfg, r.world()))} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("%s returned %v", name, err)
+		}
+	}
+}
