@@ -24,6 +24,9 @@ type RefusedError struct{ reason string }
 // Error is the daemon's reason, in one line.
 func (e *RefusedError) Error() string { return e.reason }
 
+// Is makes it a refusal of the inbox, here as there.
+func (*RefusedError) Is(target error) bool { return target == inbox.ErrAction }
+
 // callLimit bounds a request whose answer is JSON.
 const callLimit = time.Minute
 

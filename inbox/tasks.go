@@ -3,6 +3,7 @@ package inbox
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/store"
@@ -22,7 +23,8 @@ type Task struct {
 // ExchangeMessage is a message of Agent Emailing held here.
 type ExchangeMessage struct {
 	ID       string          `json:"id"`
-	From     string          `json:"from"` // agent id
+	From     string          `json:"from"`         // agent id
+	To       string          `json:"to,omitempty"` // agent id, of one from here
 	Kind     agentmsg.Type   `json:"kind"`
 	Offering string          `json:"offering,omitempty"`
 	Person   string          `json:"person,omitempty"`
@@ -34,6 +36,7 @@ type ExchangeMessage struct {
 	Message  jsontext.Value  `json:"message,omitempty"` // as signed; text from outside
 	Body     jsontext.Value  `json:"body,omitempty"`    // input or output, opened where it was sealed to this agent
 	Text     string          `json:"text,omitempty"`    // of the body; text from outside
+	Framed   string          `json:"framed,omitempty"`  // Text, fenced and framed for a model (§22.6)
 }
 
 // Tasks lists the tasks, without their messages.
@@ -159,7 +162,8 @@ func (in *Inbox) shown(key string, row *exchangeRow) (ExchangeMessage, error) {
 		return m, fmt.Errorf("reading a message: %w", err)
 	}
 	m.Body, m.Text = opened.Body(), opened.Text()
-	return m, nil
+	_, m.Framed, err = opened.Framed(time.UnixMilli(row.At), agentmsg.Names{})
+	return m, err
 }
 
 // opened is a signed message whose body is read where it was sealed to this
@@ -189,7 +193,7 @@ func (in *Inbox) Body(message jsontext.Value) (jsontext.Value, error) {
 func (m *exchangeRow) message(key string) ExchangeMessage {
 	from, id, _ := strings.Cut(key, "\x00")
 	v := ExchangeMessage{
-		ID: id, From: from, Kind: m.Kind, Offering: m.Offering, Person: m.Person, Task: m.Task, At: m.At / 1000,
+		ID: id, From: from, To: m.To, Kind: m.Kind, Offering: m.Offering, Person: m.Person, Task: m.Task, At: m.At / 1000,
 		Answer: m.Answer, Files: m.Files,
 	}
 	switch {

@@ -96,7 +96,7 @@ func (a *app) command() *cobra.Command {
 		a.runCommand(), a.demoCommand(), a.configCommand(), a.keysCommand(),
 		a.inboxCommand(), a.askCommand(), a.quoteCommand(), a.timesCommand(), a.acceptCommand(), a.declineCommand(), a.cancelCommand(),
 		a.requestCommand(), a.respondCommand(), a.taskCommand(), a.rosterCommand(), a.contactsCommand(),
-		a.threadsCommand(), a.waitingCommand(), a.limitsCommand(), a.recordsCommand(), a.checkCommand(), a.conformanceCommand(), a.carrierTestCommand(), a.storeCommand(), a.tokenCommand(), a.versionCommand(),
+		a.threadsCommand(), a.waitingCommand(), a.limitsCommand(), a.recordsCommand(), a.checkCommand(), a.conformanceCommand(), a.carrierTestCommand(), a.mcpCommand(), a.storeCommand(), a.tokenCommand(), a.versionCommand(),
 	)
 	return root
 }

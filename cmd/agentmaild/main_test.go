@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"agentmaild": main})
+	testscript.Main(m, map[string]func(){"agentmaild": main, "model": model})
 }
 
 // TestScripts runs the command as a user does. The commands of the scripts

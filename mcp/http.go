@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/agentmaild/agentmaild/token"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxBody bounds a request, in bytes.
+const maxBody = 1 << 20
+
+// Handler answers over Streamable HTTP whoever shows a token. A token of either
+// scope acts as the agent; one that is for some inboxes sees no others. No
+// session is kept between two requests: there is none to steal, to bound or to
+// end, and a token that is revoked ends with it (D173).
+func (s *Server) Handler(check func(secret string) (token.Token, bool)) http.Handler {
+	server := s.server()
+	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+	})
+	// A page of another origin that a browser shows can send no request here
+	// (MCP, "Streamable HTTP": Security Warning); the Host of a loopback address is
+	// looked at by the SDK, against DNS rebinding.
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secret, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		shown, known := check(secret)
+		if !bearer || !known {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a token is needed: make one with `agentmaild token new NAME --scope agent`", http.StatusUnauthorized)
+			return
+		}
+		streams.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, shown)))
+	}))
+}
+
+type tokenKey struct{}
+
+// tokenOf is the token that was shown, on standard input none.
+func tokenOf(ctx context.Context) (token.Token, bool) {
+	t, shown := ctx.Value(tokenKey{}).(token.Token)
+	return t, shown
+}
+
+// permitted are the inboxes that whoever asks may use.
+func (s *Server) permitted(ctx context.Context) ([]Inbox, error) {
+	all, err := s.Inboxes(ctx)
+	t, shown := tokenOf(ctx)
+	if err != nil || !shown {
+		return all, err
+	}
+	var list []Inbox
+	for _, in := range all {
+		if t.May(in.Name()) {
+			list = append(list, in)
+		}
+	}
+	return list, nil
+}
