@@ -14,6 +14,7 @@ import (
 	"github.com/agentmaild/agentmaild/api"
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/listen"
+	"github.com/agentmaild/agentmaild/mcp"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/token"
 	"golang.org/x/net/netutil"
@@ -52,6 +53,8 @@ func (d *Daemon) webRoutes() http.Handler {
 	mux.Handle("/v1/", api.New(api.Services{
 		Inboxes: d.apiInboxes, Tokens: d.web.tokens, Keys: d.keySource, Log: d.world.Log,
 	}))
+	tools := mcp.Server{Inboxes: d.toolInboxes, Random: d.world.Random, Log: d.world.Log}
+	mux.Handle("/mcp", tools.Handler(d.web.tokens.Check))
 	return mux
 }
 
@@ -102,6 +105,15 @@ func (d *Daemon) apiInboxes() []api.Source {
 		list = append(list, api.Source{Inbox: in.Inbox, Mailbox: in.Mailbox})
 	}
 	return list
+}
+
+// toolInboxes is the inboxes as a model uses them.
+func (d *Daemon) toolInboxes(context.Context) ([]mcp.Inbox, error) {
+	var list []mcp.Inbox
+	for _, in := range d.served() {
+		list = append(list, in.Inbox)
+	}
+	return list, nil
 }
 
 // keySource is where the keys of a record that somebody has checked are looked up.

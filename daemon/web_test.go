@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/token"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const apiTable = "[api]\nlisten = \"127.0.0.1:0\"\nhosts = [\"Agent.Example.com\"]\n"
@@ -86,6 +87,41 @@ func TestAPI(t *testing.T) {
 			}
 		})
 	}
+}
+
+// bearer shows a token with each request.
+type bearer string
+
+func (b bearer) RoundTrip(q *http.Request) (*http.Response, error) {
+	q = q.Clone(q.Context())
+	q.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+// TestMCP has a model use a running daemon, with a token and not without.
+func TestMCP(t *testing.T) {
+	r := newRig(t)
+	d, stop := r.start(r.config(apiTable, r.box("good", r.server.IMAP().Port, "")))
+	defer func() { check(t, stop()) }()
+	endpoint := "http://" + r.apiAt() + "/mcp"
+	connect := func(secret string) (*sdk.ClientSession, error) {
+		return sdk.NewClient(&sdk.Implementation{Name: "model", Version: "1"}, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: bearer(secret)}, MaxRetries: -1}, nil)
+	}
+	if _, err := connect("amt_none"); err == nil {
+		t.Error("anybody may use the tools")
+	}
+	session, err := connect(r.secret(d, token.Agent))
+	check(t, err)
+	defer session.Close()
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask_quote", Arguments: map[string]any{
+		"to": "agent@buyer.test", "items": []any{map[string]any{"description": "Mug", "quantity": 1}},
+	}})
+	check(t, err)
+	if text := result.Content[0].(*sdk.TextContent).Text; result.IsError || !strings.Contains(text, "the owner is asked") {
+		t.Errorf("an agent without limits: %s", text)
+	}
+	r.logged(`msg="a tool was used"`, "tool=ask_quote", "inbox=good", "token=agent")
 }
 
 // TestAPIRefused has nothing run with tokens that others can change.

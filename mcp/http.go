@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/agentmaild/agentmaild/token"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,14 +19,13 @@ func (s *Server) Handler(check func(secret string) (token.Token, bool)) http.Han
 	server := s.server()
 	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true, // the listener knows its names (D160), and may stand behind a proxy
 	})
 	// A page of another origin that a browser shows can send no request here
-	// (MCP, "Streamable HTTP": Security Warning); the Host of a loopback address is
-	// looked at by the SDK, against DNS rebinding.
+	// (MCP, "Streamable HTTP": Security Warning).
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secret, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		shown, known := check(secret)
-		if !bearer || !known {
+		shown, known := check(token.Bearer(r))
+		if !known {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: make one with `agentmaild token new NAME --scope agent`", http.StatusUnauthorized)
 			return
