@@ -176,7 +176,7 @@ func (j *judge) settled(p *proven, r Result) error {
 	case Review:
 		return j.review(p.carried.review, r.Reason)
 	}
-	return nil
+	return j.replied(p.reply)
 }
 
 // complete writes what is known of a message into its result.

@@ -34,8 +34,18 @@ func (s *scene) replyKey(in *Inbox) string {
 // A reply in the quote's mail thread, from whom the quote went to, can be
 // counted, whether its sender was proven or not, which the record says.
 func TestReplyIsCounted(t *testing.T) {
+	replyIsCounted(t, newScene)
+}
+
+// So it is in an inbox whose agent gets what people write.
+func TestReplyToAgentIsCounted(t *testing.T) {
+	replyIsCounted(t, agentScene)
+}
+
+func replyIsCounted(t *testing.T, open func(testing.TB, ...func(*Settings)) *scene) {
+	t.Helper()
 	for name, proven := range map[string]bool{"dkim=pass": true, "dkim=fail": false} {
-		s := newScene(t)
+		s := open(t)
 		_, quote := s.quoted()
 		mail := s.words("Ann <agent@buyer.test>", "<"+quote.ID+"@seller.test>")
 		if proven {
