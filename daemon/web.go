@@ -15,6 +15,7 @@ import (
 	"github.com/agentmaild/agentmaild/config"
 	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/mcp"
+	"github.com/agentmaild/agentmaild/page"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/token"
 	"golang.org/x/net/netutil"
@@ -55,6 +56,9 @@ func (d *Daemon) webRoutes() http.Handler {
 	}))
 	tools := mcp.Server{Inboxes: d.toolInboxes, Random: d.world.Random, Log: d.world.Log}
 	mux.Handle("/mcp", tools.Handler(d.web.tokens.Check))
+	mux.Handle("/", page.New(page.Services{
+		Inboxes: d.pageInboxes, Tokens: d.web.tokens, Now: d.world.Now, Random: d.world.Random, Log: d.world.Log,
+	}))
 	return mux
 }
 
@@ -103,6 +107,15 @@ func (d *Daemon) apiInboxes() []api.Source {
 	var list []api.Source
 	for _, in := range d.served() {
 		list = append(list, api.Source{Inbox: in.Inbox, Mailbox: in.Mailbox})
+	}
+	return list
+}
+
+// pageInboxes is the inboxes as their owner sees them.
+func (d *Daemon) pageInboxes() []page.Source {
+	var list []page.Source
+	for _, in := range d.served() {
+		list = append(list, page.Source{Inbox: in.Inbox, Mailbox: in.Mailbox})
 	}
 	return list
 }

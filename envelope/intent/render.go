@@ -148,8 +148,10 @@ func (m *Message) View() View {
 		v.term("Chosen time", "number "+strconv.Itoa(*m.Slot+1)+" of those offered")
 	}
 	v.term("Reason", strings.ReplaceAll(m.Reason, "_", " "))
-	v.term("Sent", moment(m.Iat))
-	v.term("Valid until", moment(m.Exp))
+	if m.Exp != 0 { // else it is no message yet
+		v.term("Sent", moment(m.Iat))
+		v.term("Valid until", moment(m.Exp))
+	}
 	v.ref("Refers to", m.Ref)
 	v.ref("Replaces", m.Replaces)
 	v.ref("Answers", m.InReplyTo)
