@@ -60,7 +60,7 @@ func TestAPI(t *testing.T) {
 		{"by the name of a proxy", "GET", "/v1/inboxes", "agent.example.com", secret, nil, 200, ""},
 		{"by a name that was rebound", "GET", "/v1/inboxes", "attacker.example:8465", secret, nil, 421, "add it to hosts in [api]"},
 		{"by a name that begins like an address", "GET", "/v1/inboxes", "127.0.0.1.attacker.example", secret, nil, 421, ""},
-		{"nothing there", "GET", "/", "", secret, nil, 404, ""},
+		{"nothing there", "GET", "/v1/nothing", "", secret, nil, 404, `"code":"not_found"`},
 		{"10 MB", "POST", "/v1/inboxes/good/actions", "", secret, large, 413, `"code":"too_large"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
