@@ -136,10 +136,10 @@ func (c *chromium) faults() []string {
 // TestBrowser has an owner sign in, approve an accept that the agent may not
 // send alone, and see its record check out; and looks at every page.
 func TestBrowser(t *testing.T) {
-	s := newScene(t)
+	s := newScene(t, bounded)
 	s.furnish()
 	_, quote := s.quoted()
-	asked := got[inbox.Done](t)(s.buyer.Propose(inbox.Action{Type: intent.Accept, Ref: quote.ID, Note: "It fits our budget."}))
+	asked := got[inbox.Done](t)(s.Buyer.Propose(inbox.Action{Type: intent.Accept, Ref: quote.ID, Note: "It fits our budget."}))
 	if asked.Waiting == "" {
 		t.Fatal("the owner is not asked")
 	}
@@ -155,14 +155,14 @@ func TestBrowser(t *testing.T) {
 	c.do(chromedp.SendKeys(chromedp.CSS("#token"), s.secret))
 	c.click("main button")
 
-	c.says("Your agent wants to do this", "What would be agreed", "550.00 EUR")
+	c.says("Your agent wants to do this", "What would be agreed", "500.00 EUR", "550.00 EUR")
 	c.look("waiting-item")
 	c.click("button[value=approve]")
 	c.says("commits you to", "550.00 EUR, with agent@seller.test")
 	c.look("confirm")
 	c.click("main button")
 	c.says("Done: it goes on.")
-	s.carry(s.buyer)
+	s.carry(s.Buyer)
 
 	c.open("/inboxes/buyer/threads/" + quote.Thread)
 	c.says("agreed", "Acceptance")
@@ -174,6 +174,9 @@ func TestBrowser(t *testing.T) {
 	c.says("checks out: two signatures", "What was agreed", "550.00 EUR")
 	c.look("record-check")
 
+	c.open("/inboxes/buyer/limits")
+	c.says("1100.00 EUR of 600.00 EUR, used up")
+	c.look("limits-used")
 	for name, path := range s.everyPage() {
 		c.open(path)
 		c.look(name)

@@ -39,9 +39,9 @@ type file struct {
 }
 
 func (v *view) exchange(m inbox.ExchangeMessage) exchange {
-	x := exchange{Title: words(m.Kind), By: v.author(m), Ours: m.From == v.source.AgentID(), At: m.At, ID: m.ID, Text: m.Text, Sealed: agentmsg.IsSealed(m.Body)}
-	if m.Offering != "" {
-		x.Title += " " + m.Offering
+	x := exchange{Title: "Answer", By: v.author(m), Ours: m.From == v.source.AgentID(), At: m.At, ID: m.ID, Text: m.Text, Sealed: agentmsg.IsSealed(m.Body)}
+	if m.Kind == agentmsg.TypeRequest {
+		x.Title = "Request " + m.Offering
 	}
 	if m.Text == "" && !x.Sealed {
 		x.JSON = indented(m.Body)

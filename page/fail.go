@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/agentmaild/agentmaild/inbox"
 )
@@ -47,7 +48,7 @@ func (v *view) fail(err error) {
 	switch {
 	case errors.As(err, &f):
 	case errors.Is(err, inbox.ErrAction):
-		f = &failure{http.StatusConflict, "Not possible", err.Error()}
+		f = &failure{http.StatusConflict, "Not possible", strings.TrimPrefix(err.Error(), inbox.ErrAction.Error()+": ")}
 	default:
 		v.Log.Error("a page failed", "path", v.r.URL.Path, "error", err)
 		f = &failure{http.StatusInternalServerError, "Failed", "The daemon failed to do it; its log says why."}

@@ -60,6 +60,7 @@ func New(srv Services) http.Handler {
 		"/waiting":                   {get: (*view).waiting},
 		"/waiting/item":              {get: (*view).waitingOne}, // as a request is
 		"/waiting/decide":            {post: (*view).decide},
+		"/limits":                    {get: (*view).limits},
 		"/records":                   {get: (*view).records},
 		"/records/{side}/{id}":       {get: (*view).record},
 		"/records/{side}/{id}/check": {get: (*view).checkRecord},

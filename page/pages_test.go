@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/inbox/inboxtest"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"golang.org/x/net/html"
 )
@@ -25,18 +26,19 @@ func TestPages(t *testing.T) {
 		status        int
 		says          []string
 	}{
-		{"overview", "Inboxes", 200, []string{"buyer", "agent@buyer.test", "seller", "6 things wait for you", "Nothing waits for you.", "550 no such user"}},
-		{"inbox", "seller", 200, []string{"connected", "Last look at the mailbox 2 Nov 2026, 09:00:00 UTC", "Events for the handler", s.seller.AgentID()}},
+		{"overview", "Inboxes", 200, []string{"buyer", "agent@buyer.test", "seller", "7 things wait for you", "Nothing waits for you.", "550 no such user"}},
+		{"inbox", "seller", 200, []string{"connected", "Last look at the mailbox 2 Nov 2026, 09:00:00 UTC", "Events for the handler", s.Seller.AgentID()}},
 		{"waiting", "Waiting for you", 200, []string{
 			"A message is held", "not signed", "The handler failed", "no price list", "A mail was not sent", "A person answered a quote", "Yes, we take it.",
-			"600.00 EUR", "An agent is not admitted", "And one more question.", "A mail is for your eyes", "Do you ship to Lagos?",
+			"600.00 EUR", "An agent asks to be admitted", "An agent is not admitted", "And one more question.", "A mail is for your eyes", "Do you ship to Lagos?",
 		}},
 		{"threads", "Threads", 200, []string{"agent@buyer.test", "Quote by us", "agreed", "record: two signatures", "here alone: never delivered"}},
-		{"requests", "Requests", 200, []string{"chat", "translate", "completed", "not answered", s.buyer.AgentID()}},
-		{"request", "", 200, []string{"Signature by agent " + s.buyer.AgentID()}},
+		{"requests", "Requests", 200, []string{"chat", "translate", "completed", "not answered", s.Buyer.AgentID()}},
+		{"request", "", 200, []string{"Signature by agent " + s.Buyer.AgentID()}},
 		{"tasks", "Tasks", 200, []string{"translate", "completed", "us"}},
 		{"task", "Task translate", 200, []string{"Please translate: the kiln is cold.", "Der Ofen ist kalt.", "working", "by this inbox’s agent"}},
 		{"records", "Records", 200, []string{"agent@buyer.test", "ours", "two signatures", "checks out: two signatures", "Download"}},
+		{"limits", "Limits", 200, []string{"No limits are set", "Open offers"}},
 		{"not-found", "Not found", 404, []string{"There is no such page"}},
 		{"none", "Waiting for you", 200, []string{"Nothing waits for you."}},
 	} {
@@ -144,9 +146,9 @@ func TestPaging(t *testing.T) {
 	for range messageSize {
 		counter := quoteAction("", "54000", "270")
 		counter.Replaces = quote.ID
-		in := s.buyer
+		in := s.Buyer
 		if quote.To == sellerAddress {
-			in = s.seller
+			in = s.Seller
 		}
 		quote = s.do(in, counter)
 	}
@@ -186,10 +188,10 @@ func TestHealth(t *testing.T) {
 		health mailbox.Health
 		says   []string
 	}{
-		{"connected", mailbox.Health{Connected: true, LastLook: s.now, IdleSince: s.now}, []string{"connected", "Told of new mail since 2 Nov 2026"}},
-		{"polling", mailbox.Health{Connected: true, LastLook: s.now, Polling: true}, []string{"connected, looks every few minutes", "Told of new mail since not now"}},
+		{"connected", mailbox.Health{Connected: true, LastLook: s.Now, IdleSince: s.Now}, []string{"connected", "Told of new mail since 2 Nov 2026"}},
+		{"polling", mailbox.Health{Connected: true, LastLook: s.Now, Polling: true}, []string{"connected, looks every few minutes", "Told of new mail since not now"}},
 		{"connecting", mailbox.Health{}, []string{"connecting", "Last look at the mailbox not yet"}},
-		{"broken", mailbox.Health{LastLook: s.now, LastMail: s.now, LastError: "logging in to imap.seller.test: no such password"}, []string{"not connected", "no such password", "Last mail 2 Nov 2026"}},
+		{"broken", mailbox.Health{LastLook: s.Now, LastMail: s.Now, LastError: "logging in to imap.seller.test: no such password"}, []string{"not connected", "no such password", "Last mail 2 Nov 2026"}},
 	} {
 		s.mailbox = c.health
 		page := read(t, b.get("/inboxes/seller"))
@@ -197,12 +199,33 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestLimits shows what is used of limits.
+func TestLimits(t *testing.T) {
+	s := newScene(t, bounded)
+	s.agreed()
+	b := s.signedIn()
+	page := read(t, b.get("/inboxes/buyer/limits"))
+	page.says(
+		"What is within these limits is done", "One deal at most 500.00 EUR", "This month 550.00 EUR of 2000.00 EUR",
+		"Today with agent@seller.test 550.00 EUR of 600.00 EUR", "May deal with known, seller.test", "Never with rival.test", "Unsigned messages you are asked",
+		"at most 10 % off the price list", "Monday, Friday, 09:00 to 17:30, with 24h notice", "Open offers 0 of 10",
+	)
+	for _, m := range page.all("meter") {
+		if attr(m, "aria-label") == "This month" && (attr(m, "value") != "55000" || attr(m, "max") != "200000") {
+			t.Errorf("the bar of the month is at %s of %s", attr(m, "value"), attr(m, "max"))
+		}
+	}
+	s.agreed()
+	read(t, b.get("/inboxes/buyer/limits")).says("1100.00 EUR of 600.00 EUR, used up")
+	read(t, b.get("/inboxes/seller/limits")).says("No limits are set", "This month 1100.00 EUR, no limit")
+}
+
 // TestRecord shows a record, checks it and sends it.
 func TestRecord(t *testing.T) {
 	s := newScene(t)
 	accept := s.agreed()
 	b := s.signedIn()
-	records := got[[]inbox.Record](t)(s.seller.Records())
+	records := got[[]inbox.Record](t)(s.Seller.Records())
 	if len(records) != 2 {
 		t.Fatalf("%d records", len(records))
 	}
@@ -216,19 +239,14 @@ func TestRecord(t *testing.T) {
 		page.says("checks out: two signatures", "What was agreed", "offer signature passed", "37 of 38 steps passed, 1 had nothing to look at.")
 
 		w := b.get(path + "/file")
-		_, file, err := s.seller.RecordFile(accept.ID, r.Ours)
+		_, file, err := s.Seller.RecordFile(accept.ID, r.Ours)
 		check(t, err)
 		if w.Body.String() != string(file) || w.Header().Get("Content-Type") != "application/json" || !strings.HasPrefix(w.Header().Get("Content-Disposition"), `attachment; filename="record-`) {
 			t.Errorf("%v %d bytes", w.Header(), w.Body.Len())
 		}
-		for address := range s.pages { // and now without the key pages
-			if strings.Contains(address, "buyer") {
-				page := s.pages[address]
-				delete(s.pages, address)
-				read(t, b.get(path+"/check")).says("does not check out", "which is not proven", "failed")
-				s.pages[address] = page
-			}
-		}
+		restore := s.Withdraw(s.Buyer)
+		read(t, b.get(path+"/check")).says("does not check out", "which is not proven", "failed")
+		restore()
 	}
 }
 
@@ -271,7 +289,7 @@ func TestFailures(t *testing.T) {
 		page.heading()
 		page.says(c.says)
 	}
-	check(t, s.store.Close())
+	t.Run("then the store is closed", func(t *testing.T) { s.Pair = inboxtest.New(t, nil, nil) })
 	w := b.get("/inboxes/seller/threads")
 	if page := read(t, w); w.Code != 500 || strings.Contains(page.raw, "store") || !strings.Contains(s.log.String(), "a page failed") {
 		t.Errorf("a store that is closed: %d %s", w.Code, page.raw)
@@ -333,14 +351,14 @@ func TestHostileText(t *testing.T) {
 	s := newScene(t)
 	s.furnish()
 	line := strings.ReplaceAll(hostile, "\n", " ")
-	ask := s.do(s.buyer, inbox.Action{Type: intent.AskQuote, To: sellerAddress, Note: hostile, Items: []intent.Item{{Description: line, Quantity: 1, Unit: "<b>"}}})
-	s.do(s.buyer, inbox.Action{Type: intent.ProposeTimes, To: sellerAddress, Purpose: "<h1>" + line, Location: line, Slots: []intent.Slot{
+	ask := s.do(s.Buyer, inbox.Action{Type: intent.AskQuote, To: sellerAddress, Note: hostile, Items: []intent.Item{{Description: line, Quantity: 1, Unit: "<b>"}}})
+	s.do(s.Buyer, inbox.Action{Type: intent.ProposeTimes, To: sellerAddress, Purpose: "<h1>" + line, Location: line, Slots: []intent.Slot{
 		{Start: "2026-11-12T10:00:00+01:00", End: "2026-11-12T10:30:00+01:00", TimeZone: "Africa/Lagos"},
 	}})
 	s.unsigned(inbox.Action{Type: intent.AskQuote, To: sellerAddress, Note: hostile, Items: []intent.Item{{Description: line, Quantity: 1}}})
-	request := s.do(s.buyer, s.request("chat", hostile+"\x1b[31m"))
+	request := s.do(s.Buyer, s.request("chat", hostile+"\x1b[31m"))
 	s.mail("From: \"<script>\" <ada@elsewhere.test>\r\nTo: " + sellerAddress + "\r\nSubject: <script>alert(1)</script> \u202e\r\n\r\n<b>\r\n")
-	key := got[inbox.Done](t)(s.seller.Propose(inbox.Action{Type: intent.AskQuote, To: buyerAddress, Note: hostile, Items: []intent.Item{{Description: line, Quantity: 1}}})).Waiting
+	key := got[inbox.Done](t)(s.Seller.Propose(inbox.Action{Type: intent.AskQuote, To: buyerAddress, Note: hostile, Items: []intent.Item{{Description: line, Quantity: 1}}})).Waiting
 	b := s.signedIn()
 	hit := map[string]bool{}
 	for _, path := range []string{
@@ -394,7 +412,7 @@ func TestLongText(t *testing.T) {
 		}
 	}
 	s := newScene(t)
-	request := s.do(s.buyer, s.request("chat", strings.Repeat("word ", 4000)))
+	request := s.do(s.Buyer, s.request("chat", strings.Repeat("word ", 4000)))
 	b := s.signedIn()
 	w := b.get("/inboxes/buyer/request?id=" + request.ID)
 	read(t, w).says("bytes more)")

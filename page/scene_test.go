@@ -3,30 +3,25 @@ package page
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"crypto/rand"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/agentmaild/agentmaild/dkim"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/inbox/inboxtest"
+	"github.com/agentmaild/agentmaild/limits"
 	"github.com/agentmaild/agentmaild/mailbox"
-	"github.com/agentmaild/agentmaild/party"
-	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/token"
-	"github.com/nats-io/nkeys"
 )
 
 const (
@@ -50,100 +45,47 @@ func got[T any](t testing.TB) func(T, error) T {
 }
 
 // scene is a buyer and a seller who mail one another, and the page of the
-// daemon that has both, in a world held in memory.
+// daemon that has both.
 type scene struct {
+	*inboxtest.Pair
 	t       testing.TB
-	now     time.Time
-	store   *store.Store
-	txt     map[string]string
-	pages   map[string]*party.Page
-	signers map[string]*dkim.Signer
 	mailbox mailbox.Health
 	log     bytes.Buffer
 
-	buyer, seller *inbox.Inbox
-	tokens        *token.Ring
-	secret        string // of the token "owner"
-	handler       http.Handler
+	tokens  *token.Ring
+	secret  string // of the token "owner"
+	handler http.Handler
 }
 
 func newScene(t testing.TB, change ...func(*inbox.Settings)) *scene {
 	t.Helper()
-	dir := t.TempDir()
-	s := &scene{t: t, now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC), txt: map[string]string{}, pages: map[string]*party.Page{}, signers: map[string]*dkim.Signer{}}
-	s.mailbox = mailbox.Health{Connected: true, LastLook: s.now, IdleSince: s.now}
-	s.store = got[*store.Store](t)(store.Open(filepath.Join(dir, "store.db")))
-	t.Cleanup(func() { _ = s.store.Close() })
-	s.buyer, s.seller = s.inbox(dir, "buyer", change), s.inbox(dir, "seller", change)
-	s.tokens = got[*token.Ring](t)(token.Open(filepath.Join(dir, "tokens.json")))
+	s := &scene{t: t}
+	s.Pair = inboxtest.New(t, func(set *inbox.Settings) {
+		set.HourlyLimit, set.Handled = 1<<20, true
+		for _, c := range change {
+			c(set)
+		}
+	}, nil)
+	for _, side := range []*inbox.Inbox{s.Buyer, s.Seller} { // nobody is known yet
+		for _, other := range []*inbox.Inbox{s.Buyer, s.Seller} {
+			check(t, side.Decide(other.AgentID(), agentmsg.StanceHold, ""))
+		}
+	}
+	s.mailbox = mailbox.Health{Connected: true, LastLook: s.Now, IdleSince: s.Now}
+	s.tokens = got[*token.Ring](t)(token.Open(filepath.Join(t.TempDir(), "tokens.json")))
 	s.secret = s.newToken("owner", token.Owner)
 	s.handler = New(Services{
 		Inboxes: func() []Source {
-			return []Source{{s.buyer, func() mailbox.Health { return s.mailbox }}, {s.seller, func() mailbox.Health { return s.mailbox }}}
+			return []Source{{s.Buyer, func() mailbox.Health { return s.mailbox }}, {s.Seller, func() mailbox.Health { return s.mailbox }}}
 		},
-		Tokens: s.tokens, Now: func() time.Time { return s.now }, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
+		Tokens: s.tokens, Now: func() time.Time { return s.Now }, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 	})
 	return s
 }
 
 func (s *scene) newToken(name string, scope token.Scope, inboxes ...string) string {
 	s.t.Helper()
-	return got[string](s.t)(s.tokens.Add(name, scope, inboxes, rand.Reader, s.now))
-}
-
-// inbox makes one side, with its keys published.
-func (s *scene) inbox(dir, name string, change []func(*inbox.Settings)) *inbox.Inbox {
-	s.t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	check(s.t, err)
-	s.signers[name] = got[*dkim.Signer](s.t)(dkim.NewSigner(name+".test", "s1", private))
-	s.txt["s1._domainkey."+name+".test"] = dkim.KeyRecord(public)
-	id := "pty_" + (name + "00000000000000000000")[:20]
-	key := got[party.OwnKey](s.t)(party.NewKey(filepath.Join(dir, name), rand.Reader, s.now.Add(-time.Hour)))
-	data, err := party.BuildPage(id, name+" Ltd", []string{"agent@" + name + ".test"}, nil, []party.OwnKey{key})
-	check(s.t, err)
-	address := party.PageURL("keys.test", id)
-	s.pages[address] = got[*party.Page](s.t)(party.ParsePage(data, id))
-	spool := filepath.Join(dir, name+"-spool")
-	check(s.t, os.Mkdir(spool, 0o700))
-	root := got[*os.Root](s.t)(os.OpenRoot(spool))
-	s.t.Cleanup(func() { _ = root.Close() })
-	set := inbox.Settings{
-		Name: name, Address: "agent@" + name + ".test", Sender: name + " agent", Party: id, OrgName: name + " Ltd", Contact: "owner@" + name + ".test",
-		AgentName: name, AgentKind: "api", Keys: party.NewRing(key), JKU: address, HourlyLimit: 1 << 20, Handled: true,
-		Agent: &inbox.Agent{Identity: newIdentity(s.t), Offerings: []string{"translate"}, Bridge: true},
-	}
-	for _, c := range change {
-		c(&set)
-	}
-	return got[*inbox.Inbox](s.t)(inbox.Open(set, inbox.Services{
-		Store: s.store, DKIM: &dkim.Checker{Resolver: s}, Signer: s.signers[name], Spool: root,
-		Keys: &party.Verifier{Trust: party.Trust{Hosts: []string{"keys.test"}}, Pages: s, TXT: s},
-		Now:  func() time.Time { return s.now }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
-	}))
-}
-
-func newIdentity(t testing.TB) agentmsg.Identity {
-	t.Helper()
-	pair := got[nkeys.KeyPair](t)(nkeys.CreateUser())
-	seed := got[[]byte](t)(pair.Seed())
-	return got[agentmsg.Identity](t)(agentmsg.ParseSeed(string(seed)))
-}
-
-// LookupTXT is the scene's DNS.
-func (s *scene) LookupTXT(_ context.Context, name string) ([]string, error) {
-	if record, ok := s.txt[name]; ok {
-		return []string{record}, nil
-	}
-	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
-}
-
-// Page is the scene's key pages.
-func (s *scene) Page(_ context.Context, address, _ string, _ bool) (*party.Page, error) {
-	if page, ok := s.pages[address]; ok {
-		return page, nil
-	}
-	return nil, party.ErrNoPage
+	return got[string](s.t)(s.tokens.Add(name, scope, inboxes, rand.Reader, s.Now))
 }
 
 // transport takes the mails of an outbox.
@@ -183,27 +125,17 @@ func (s *scene) drain(in *inbox.Inbox, f transport) {
 // carry takes the mails of one side to the other.
 func (s *scene) carry(from *inbox.Inbox) {
 	s.t.Helper()
-	to := s.buyer
-	if from == s.buyer {
-		to = s.seller
+	to := s.Buyer
+	if from == s.Buyer {
+		to = s.Seller
 	}
-	var mails []inbox.Mail
-	s.drain(from, func(raw []byte) error {
-		mails = append(mails, inbox.Mail{Raw: raw, Arrival: s.now})
-		return nil
-	})
-	s.deliver(to, mails...)
-}
-
-func (s *scene) deliver(to *inbox.Inbox, mails ...inbox.Mail) []inbox.Result {
-	s.t.Helper()
-	return got[[]inbox.Result](s.t)(to.Deliver(s.t.Context(), mails, nil))
+	s.drain(from, func(raw []byte) error { s.Deliver(to, raw); return nil })
 }
 
 // do has one side act, and carries its mail.
 func (s *scene) do(in *inbox.Inbox, a inbox.Action) inbox.Done {
 	s.t.Helper()
-	s.now = s.now.Add(time.Minute)
+	s.Now = s.Now.Add(time.Minute)
 	done := got[inbox.Done](s.t)(in.Do(a))
 	s.carry(in)
 	return done
@@ -223,32 +155,42 @@ func quoteAction(thread, total, each string) inbox.Action {
 	}
 }
 
+// bounded gives the buyer limits.
+func bounded(set *inbox.Settings) {
+	if set.Name != "buyer" {
+		return
+	}
+	day, month := int64(60000), int64(200000)
+	set.Limits = &limits.Limits{
+		Auto: limits.WithinLimits, OpenOffers: 10, HourlyMessages: 60, Allow: []string{limits.Known, "seller.test"}, Block: []string{"rival.test"},
+		Money: map[string]limits.Amounts{"EUR": {Deal: 50000, CounterpartDay: &day, Month: &month}},
+		Quote: &limits.Quote{MostDiscount: 10},
+		Times: &limits.Times{Days: []time.Weekday{time.Monday, time.Friday}, From: 9 * 3600, Until: 17*3600 + 1800, Notice: 86400},
+	}
+}
+
 // quoted plays ask and quote.
 func (s *scene) quoted() (ask, quote inbox.Done) {
 	s.t.Helper()
-	ask = s.do(s.buyer, askAction("We would like delivery to Ikeja."))
-	return ask, s.do(s.seller, quoteAction(ask.Thread, "55000", "275"))
+	ask = s.do(s.Buyer, askAction("We would like delivery to Ikeja."))
+	return ask, s.do(s.Seller, quoteAction(ask.Thread, "55000", "275"))
 }
 
 // agreed plays a whole deal and returns its accept.
 func (s *scene) agreed() inbox.Done {
 	s.t.Helper()
 	_, quote := s.quoted()
-	return s.do(s.buyer, inbox.Action{Type: intent.Accept, Ref: quote.ID})
+	return s.do(s.Buyer, inbox.Action{Type: intent.Accept, Ref: quote.ID})
 }
 
 // unsigned has a message of the buyer come without its signature, and returns
 // the key under which it is held.
 func (s *scene) unsigned(a inbox.Action) string {
 	s.t.Helper()
-	s.now = s.now.Add(time.Minute)
-	got[inbox.Done](s.t)(s.buyer.Do(a))
-	var mails []inbox.Mail
-	s.drain(s.buyer, func(raw []byte) error {
-		mails = append(mails, inbox.Mail{Raw: s.stripped(raw), Arrival: s.now})
-		return nil
-	})
-	r := s.deliver(s.seller, mails...)[0]
+	s.Now = s.Now.Add(time.Minute)
+	got[inbox.Done](s.t)(s.Buyer.Do(a))
+	var r inbox.Result
+	s.drain(s.Buyer, func(raw []byte) error { r = s.Deliver(s.Seller, s.stripped(raw)); return nil })
 	if r.Verdict != inbox.Held {
 		s.t.Fatalf("it is %s %s: %s", r.Verdict, r.Code, r.Reason)
 	}
@@ -267,7 +209,7 @@ func (s *scene) stripped(raw []byte) []byte {
 	}
 	begin := strings.LastIndex(rest[:at], "\r\n--")
 	end := at + strings.Index(rest[at:], "\r\n--")
-	return got[[]byte](s.t)(s.signers["buyer"].Sign([]byte(rest[:begin]+rest[end:]), s.now))
+	return s.Sign(s.Buyer, []byte(rest[:begin]+rest[end:]))
 }
 
 // held has an ask wait for the seller's owner, and returns its key.
@@ -358,63 +300,63 @@ func (s *scene) furnish() {
 	s.t.Helper()
 	// A deal with a record on both sides, and negotiations that stand elsewhere.
 	s.agreed()
-	ask := s.do(s.buyer, askAction("A second order, if the first one arrives in time.\nPlease quote with transport."))
-	quote := s.do(s.seller, quoteAction(ask.Thread, "60000", "300"))
-	s.do(s.buyer, inbox.Action{Type: intent.ProposeTimes, To: sellerAddress, Purpose: "Visit of the works", Location: "Ikeja, gate 7", Slots: []intent.Slot{
+	ask := s.do(s.Buyer, askAction("A second order, if the first one arrives in time.\nPlease quote with transport."))
+	quote := s.do(s.Seller, quoteAction(ask.Thread, "60000", "300"))
+	s.do(s.Buyer, inbox.Action{Type: intent.ProposeTimes, To: sellerAddress, Purpose: "Visit of the works", Location: "Ikeja, gate 7", Slots: []intent.Slot{
 		{Start: "2026-11-12T10:00:00+01:00", End: "2026-11-12T10:30:00+01:00", TimeZone: "Africa/Lagos"},
 		{Start: "2026-11-13T10:00:00+01:00", End: "2026-11-13T10:30:00+01:00", TimeZone: "Africa/Lagos"},
 	}})
 	// What waits of agent-intents: unsigned, of a handler, in words, never sent.
 	s.held()
-	s.now = s.now.Add(time.Minute)
-	event, _, _, err := s.seller.Pending()
+	s.Now = s.Now.Add(time.Minute)
+	event, _, _, err := s.Seller.Pending()
 	check(s.t, err)
-	check(s.t, s.seller.HandlerFailed(event.Seq, "it ended with status 1: no price list"))
+	check(s.t, s.Seller.HandlerFailed(event.Seq, "it ended with status 1: no price list"))
 	s.replied(quote)
-	s.now = s.now.Add(time.Minute)
-	got[inbox.Done](s.t)(s.seller.Do(inbox.Action{Type: intent.AskQuote, To: "nobody@buyer.test", Items: []intent.Item{{Description: "Clay, 50 kg", Quantity: 12}}}))
-	s.drain(s.seller, func([]byte) error { return refusedError{} })
+	s.Now = s.Now.Add(time.Minute)
+	got[inbox.Done](s.t)(s.Seller.Do(inbox.Action{Type: intent.AskQuote, To: "nobody@buyer.test", Items: []intent.Item{{Description: "Clay, 50 kg", Quantity: 12}}}))
+	s.drain(s.Seller, func([]byte) error { return refusedError{} })
 	// Agent Emailing: at the door, knocking, let in, with a task.
-	s.do(s.buyer, s.request("chat", "Good morning. May my agent write to yours?"))
-	s.do(s.buyer, s.request("knock", "We are the purchasing agent of Buyer Ltd."))
-	check(s.t, s.seller.Decide(s.buyer.AgentID(), agentmsg.StanceAllow, ""))
+	s.do(s.Buyer, s.request("chat", "Good morning. May my agent write to yours?"))
+	check(s.t, s.Seller.Decide(s.Buyer.AgentID(), agentmsg.StanceAllow, ""))
 	s.task("translate", "Please translate: the kiln is cold.")
-	check(s.t, s.seller.Decide(s.buyer.AgentID(), agentmsg.StanceHold, ""))
-	s.do(s.buyer, s.request("chat", "And one more question."))
+	check(s.t, s.Seller.Decide(s.Buyer.AgentID(), agentmsg.StanceHold, ""))
+	s.do(s.Buyer, s.request("chat", "And one more question."))
+	s.do(s.Buyer, s.request("knock", "We are the purchasing agent of Buyer Ltd."))
 	s.mail("From: Ada <ada@elsewhere.test>\r\nTo: " + sellerAddress + "\r\nSubject: Do you ship to Lagos?\r\n\r\nDo you?\r\n")
 }
 
 func (s *scene) request(offering, text string) inbox.Action {
-	return inbox.Action{Type: inbox.ActRequest, To: sellerAddress, Agent: s.seller.AgentID(), Offering: offering, Text: text}
+	return inbox.Action{Type: inbox.ActRequest, To: sellerAddress, Agent: s.Seller.AgentID(), Offering: offering, Text: text}
 }
 
 // task has the seller's agent take on what the buyer's asks for.
 func (s *scene) task(offering, text string) {
 	s.t.Helper()
-	asked := s.do(s.buyer, s.request(offering, text))
-	s.do(s.seller, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Agent: s.buyer.AgentID(), Status: "working"})
-	s.do(s.seller, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Agent: s.buyer.AgentID(), Text: "Der Ofen ist kalt."})
+	asked := s.do(s.Buyer, s.request(offering, text))
+	s.do(s.Seller, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Agent: s.Buyer.AgentID(), Status: "working"})
+	s.do(s.Seller, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Agent: s.Buyer.AgentID(), Text: "Der Ofen ist kalt."})
 }
 
 // mail has the seller get a mail that nobody signed.
 func (s *scene) mail(raw string) inbox.Result {
 	s.t.Helper()
-	return s.deliver(s.seller, inbox.Mail{Raw: []byte(raw), Arrival: s.now})[0]
+	return s.Deliver(s.Seller, []byte(raw))
 }
 
 // replied has a person at the buyer answer a quote in words.
 func (s *scene) replied(quote inbox.Done) {
 	s.t.Helper()
-	raw := "From: " + buyerAddress + "\r\nTo: " + sellerAddress + "\r\nSubject: Re: Quote\r\nDate: " + s.now.Format(time.RFC1123Z) +
-		"\r\nMessage-ID: <words@buyer.test>\r\nIn-Reply-To: <" + quote.ID + "@seller.test>\r\n\r\nYes, we take it. Kind regards, Ada\r\n"
-	s.mail(string(got[[]byte](s.t)(s.signers["buyer"].Sign([]byte(raw), s.now))))
+	raw := "From: " + buyerAddress + "\r\nTo: " + sellerAddress + "\r\nSubject: Re: Quote\r\nDate: " + s.Now.Format(time.RFC1123Z) +
+		"\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nMessage-ID: <words@buyer.test>\r\nIn-Reply-To: <" + quote.ID + "@seller.test>\r\n\r\nYes, we take it. Kind regards, Ada\r\n"
+	s.mail(string(s.Sign(s.Buyer, []byte(raw))))
 }
 
 // everyPage is a path to each kind of page that a session can show.
 func (s *scene) everyPage() map[string]string {
 	s.t.Helper()
-	tasks := got[[]inbox.Task](s.t)(s.seller.Tasks())
-	requests := got[[]inbox.ExchangeMessage](s.t)(s.seller.Requests())
+	tasks := got[[]inbox.Task](s.t)(s.Seller.Tasks())
+	requests := got[[]inbox.ExchangeMessage](s.t)(s.Seller.Requests())
 	if len(tasks) == 0 || len(requests) == 0 {
 		s.t.Fatalf("%d tasks, %d requests", len(tasks), len(requests))
 	}
@@ -422,6 +364,6 @@ func (s *scene) everyPage() map[string]string {
 		"overview": "/", "inbox": "/inboxes/seller", "waiting": "/inboxes/seller/waiting", "threads": "/inboxes/seller/threads",
 		"requests": "/inboxes/seller/requests", "request": "/inboxes/seller/request?" + url.Values{"id": {requests[0].ID}, "agent": {requests[0].From}}.Encode(),
 		"tasks": "/inboxes/seller/tasks", "task": "/inboxes/seller/task?" + url.Values{"id": {tasks[0].ID}}.Encode(),
-		"records": "/inboxes/seller/records", "not-found": "/inboxes/seller/nothing", "none": "/inboxes/buyer/waiting",
+		"records": "/inboxes/seller/records", "limits": "/inboxes/seller/limits", "not-found": "/inboxes/seller/nothing", "none": "/inboxes/buyer/waiting",
 	}
 }

@@ -88,19 +88,19 @@ func TestSessionEnds(t *testing.T) {
 			check(s.t, s.tokens.Remove("owner"))
 			s.newToken("owner", token.Owner)
 		},
-		"unused for half an hour": func(s *scene, _ *browser) { s.now = s.now.Add(idleTime) },
+		"unused for half an hour": func(s *scene, _ *browser) { s.Now = s.Now.Add(idleTime) },
 		"twelve hours old": func(s *scene, b *browser) {
 			for range 24 {
-				s.now = s.now.Add(idleTime - time.Second)
+				s.Now = s.Now.Add(idleTime - time.Second)
 				b.get("/")
 			}
-			s.now = s.now.Add(time.Minute)
+			s.Now = s.Now.Add(time.Minute)
 		},
 		"signed in anew": func(s *scene, b *browser) { stolen := b.cookie; b.signIn(s.secret); b.cookie = stolen },
 		"another cookie": func(_ *scene, b *browser) { b.cookie = strings.Repeat("A", 43) },
 		"no cookie":      func(_ *scene, b *browser) { b.cookie = "" },
 		"crowded out": func(s *scene, _ *browser) {
-			s.now = s.now.Add(time.Second)
+			s.Now = s.Now.Add(time.Second)
 			for range maxSessions {
 				s.signedIn()
 			}
@@ -130,9 +130,9 @@ func TestSessionStays(t *testing.T) {
 	s := newScene(t)
 	b := s.signedIn()
 	for range 23 {
-		s.now = s.now.Add(idleTime - time.Second)
+		s.Now = s.Now.Add(idleTime - time.Second)
 		if w := b.get("/"); w.Code != http.StatusOK {
-			t.Fatalf("status %d after %s", w.Code, s.now)
+			t.Fatalf("status %d after %s", w.Code, s.Now)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestForeignForms(t *testing.T) {
 				t.Errorf("status %d", w.Code)
 			}
 			read(t, w).says("did not come from your session")
-			if list := got[[]inbox.Waiting](t)(s.seller.Waiting()); len(list) != 1 {
+			if list := got[[]inbox.Waiting](t)(s.Seller.Waiting()); len(list) != 1 {
 				t.Error("it was decided")
 			}
 		})
@@ -204,19 +204,19 @@ func TestAttempts(t *testing.T) {
 	if w := b.signIn(s.secret); w.Code != http.StatusSeeOther {
 		t.Errorf("the right token is kept out with %d", w.Code)
 	}
-	s.now = s.now.Add(attemptTime)
+	s.Now = s.Now.Add(attemptTime)
 	try(http.StatusForbidden)
 
 	var a attempts
 	for i := range maxAddresses {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		if r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", i/256, i%256); !a.wrong(addressOf(r), s.now) {
+		if r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", i/256, i%256); !a.wrong(addressOf(r), s.Now) {
 			t.Fatalf("no room for address %d", i)
 		}
 	}
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.RemoteAddr = "10.1.0.0:1"
-	if a.wrong(addressOf(r), s.now) || len(a.count) != maxAddresses {
+	if a.wrong(addressOf(r), s.Now) || len(a.count) != maxAddresses {
 		t.Errorf("%d addresses are kept", len(a.count))
 	}
 }

@@ -49,7 +49,7 @@ var pages = func() map[string]*template.Template {
 	made := map[string]*template.Template{}
 	for _, name := range []string{
 		"signin", "fail", "overview", "inbox", "threads", "thread", "requests", "request", "tasks", "task",
-		"waiting", "confirm", "records", "record",
+		"waiting", "confirm", "limits", "records", "record",
 	} {
 		made[name] = template.Must(template.Must(base.Clone()).ParseFS(parts, "parts/"+name+".html"))
 	}
@@ -132,7 +132,7 @@ func (v *view) sections() ([]link, error) {
 	if v.source.AgentID() != "" {
 		list = append(list, link{Name: "Requests", Path: "/requests"}, link{Name: "Tasks", Path: "/tasks"})
 	}
-	list = append(list, link{Name: "Records", Path: "/records"})
+	list = append(list, link{Name: "Records", Path: "/records"}, link{Name: "Limits", Path: "/limits"})
 	rest := strings.TrimPrefix(v.r.URL.Path, inboxPath(v.source.Name()))
 	for i := range list {
 		path := list[i].Path

@@ -106,10 +106,10 @@ func (v *view) waitingItem(w inbox.Waiting) (waitingItem, error) {
 	}
 	fact("Agent", w.Agent)
 	fact("Person", w.Person)
-	if w.Action != nil {
-		fact("To", w.Address)
-	} else {
+	if w.Kind == "knock" {
 		fact("Gives as its address", w.Address)
+	} else {
+		fact("To", w.Address)
 	}
 	v.content(&item, w)
 	if w.Decision != nil {
@@ -148,11 +148,11 @@ func (v *view) content(item *waitingItem, w inbox.Waiting) {
 		return
 	}
 	body, _ := v.source.Body(w.Message)
-	x := v.exchange(inbox.ExchangeMessage{Kind: "", From: w.Agent, Person: w.Person, At: w.At, Message: w.Message, Body: body, Text: w.Text})
+	x := v.exchange(inbox.ExchangeMessage{From: w.Agent, Person: w.Person, At: w.At, Message: w.Message, Body: body, Text: w.Text})
 	if e, err := agentmsg.Parse(w.Message); err == nil {
-		x.Title, x.By = words(e.Type), e.From
+		x.By = e.From
 		if e.Request != nil {
-			x.Title += " " + e.Request.Offering
+			x.Title = "Request " + e.Request.Offering
 		}
 		if x.Text == "" {
 			x.Text = e.Text()
@@ -204,11 +204,23 @@ func findingOf(f limits.Finding) finding {
 func quantity(n int64, unit string) string {
 	switch {
 	case unit == "s":
-		return (time.Duration(n) * time.Second).String()
+		return span(n)
 	case intent.ActiveCurrency(unit):
 		return intent.Money{Amount: strconv.FormatInt(n, 10), Currency: unit}.String()
 	}
 	return strconv.FormatInt(n, 10) + " " + unit
+}
+
+// span is a time in seconds, in hours where it is whole ones.
+func span(seconds int64) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	if short, whole := strings.CutSuffix(text, "m0s"); whole {
+		text = short + "m"
+	}
+	if short, whole := strings.CutSuffix(text, "h0m"); whole {
+		text = short + "h"
+	}
+	return text
 }
 
 // decide does what the owner chose about one thing. Where that commits money
@@ -293,15 +305,8 @@ func (v *view) offer(w inbox.Waiting) (*intent.Message, error) {
 	return nil, nil
 }
 
-// held is a message of a thread, nil where the thread does not have it. A
-// thread "" is looked for.
+// held is a message of a thread, nil where the thread does not have it.
 func (v *view) held(thread, id string) (*intent.Message, error) {
-	if thread == "" {
-		var err error
-		if thread, err = v.threadOf(id); err != nil || thread == "" {
-			return nil, err
-		}
-	}
 	t, err := v.source.Thread(thread)
 	if err != nil {
 		return nil, unknown(err, errNoThread)
@@ -316,20 +321,4 @@ func (v *view) held(thread, id string) (*intent.Message, error) {
 		}
 	}
 	return nil, nil
-}
-
-// threadOf finds the thread that an offer is in.
-func (v *view) threadOf(offer string) (string, error) {
-	list, err := v.source.Threads()
-	if err != nil {
-		return "", err
-	}
-	for _, t := range list {
-		for _, e := range t.Entries {
-			if e.ID == offer {
-				return t.ID, nil
-			}
-		}
-	}
-	return "", nil
 }

@@ -28,11 +28,12 @@ type Pair struct {
 	Buyer, Seller *inbox.Inbox
 	Now           time.Time
 
-	t     testing.TB
-	dice  *rand.ChaCha8
-	txt   map[string]string
-	pages map[string]*party.Page
-	store *store.Store
+	t       testing.TB
+	dice    *rand.ChaCha8
+	signers map[string]*dkim.Signer // by the name of the inbox
+	txt     map[string]string
+	pages   map[string]*party.Page // by its address
+	store   *store.Store
 }
 
 // New makes the pair. change, where it is not nil, changes the settings of each
@@ -41,7 +42,7 @@ func New(t testing.TB, change func(*inbox.Settings), log *slog.Logger) *Pair {
 	t.Helper()
 	p := &Pair{
 		Now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC),
-		t:   t, dice: rand.NewChaCha8([32]byte{1}), txt: map[string]string{}, pages: map[string]*party.Page{},
+		t:   t, dice: rand.NewChaCha8([32]byte{1}), signers: map[string]*dkim.Signer{}, txt: map[string]string{}, pages: map[string]*party.Page{},
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -65,8 +66,9 @@ func (p *Pair) open(name string, change func(*inbox.Settings), log *slog.Logger)
 	p.check(err)
 	signer, err := dkim.NewSigner(name+".test", "s1", private)
 	p.check(err)
+	p.signers[name] = signer
 	p.txt["s1._domainkey."+name+".test"] = dkim.KeyRecord(public)
-	id := "pty_" + (name + "00000000000000000000")[:20]
+	id := partyID(name)
 	key, err := party.NewKey(filepath.Join(p.t.TempDir(), "keys"), p.dice, p.Now.Add(-time.Hour))
 	p.check(err)
 	seed, err := agentmsg.NewSeed(p.dice)
@@ -97,6 +99,8 @@ func (p *Pair) open(name string, change func(*inbox.Settings), log *slog.Logger)
 	return in
 }
 
+func partyID(name string) string { return "pty_" + (name + "00000000000000000000")[:20] }
+
 // LookupTXT is the DNS of both.
 func (p *Pair) LookupTXT(_ context.Context, name string) ([]string, error) {
 	if record, ok := p.txt[name]; ok {
@@ -111,6 +115,22 @@ func (p *Pair) Page(_ context.Context, url, _ string, _ bool) (*party.Page, erro
 		return page, nil
 	}
 	return nil, party.ErrNoPage
+}
+
+// Withdraw takes the key page of one side away, until what it returns is called.
+func (p *Pair) Withdraw(in *inbox.Inbox) (restore func()) {
+	address := party.PageURL("keys.test", partyID(in.Name()))
+	page := p.pages[address]
+	delete(p.pages, address)
+	return func() { p.pages[address] = page }
+}
+
+// Sign signs a mail for the domain of one side.
+func (p *Pair) Sign(from *inbox.Inbox, raw []byte) []byte {
+	p.t.Helper()
+	signed, err := p.signers[from.Name()].Sign(raw, p.Now)
+	p.check(err)
+	return signed
 }
 
 // Carry takes the one mail that waits from one side to the other, and returns it

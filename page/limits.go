@@ -1,0 +1,120 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/agentmaild/agentmaild/envelope/intent"
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/limits"
+)
+
+// bar is how much of a limit is used.
+type bar struct {
+	Label      string
+	Text       string // the numbers, with their unit
+	Used, Most int64
+	Limited    bool // else there is no limit, and nothing to draw
+	Full       bool
+}
+
+// currency is what is agreed in one.
+type currency struct {
+	Code  string
+	Facts []intent.Fact
+	Bars  []bar
+}
+
+func (v *view) limits() error {
+	u, err := v.source.Usage()
+	if err != nil {
+		return err
+	}
+	shown := struct {
+		Set        bool
+		Auto       string
+		Counts     []bar
+		Currencies []currency
+		Rules      []intent.Fact
+	}{Set: u.Set, Auto: autos[u.Limits.Auto], Counts: []bar{
+		countBar("Actions of the agent this hour", u.Actions, u.Limits.HourlyMessages), countBar("Open offers", u.OpenOffers, u.Limits.OpenOffers),
+	}}
+	for _, m := range u.Money {
+		shown.Currencies = append(shown.Currencies, currencyOf(m, u.Limits.Money))
+	}
+	if u.Set {
+		shown.Rules = rules(u)
+	}
+	return v.show(http.StatusOK, "limits", "Limits", shown)
+}
+
+// autos say what an agent may do at all.
+var autos = map[limits.Auto]string{
+	limits.None:         "The agent decides nothing alone: you are asked about everything.",
+	limits.WithinLimits: "What is within these limits is done, and you are asked about the rest.",
+}
+
+func countBar(label string, used, most int) bar {
+	return bar{Label: label, Text: fmt.Sprintf("%d of %d", used, most), Used: int64(used), Most: int64(most), Limited: true, Full: used >= most}
+}
+
+// moneyBar is a sum beside its limit, if it has one.
+func moneyBar(label string, used int64, most *int64, code string) bar {
+	if most == nil {
+		return bar{Label: label, Text: quantity(used, code) + ", no limit"}
+	}
+	return bar{Label: label, Text: quantity(used, code) + " of " + quantity(*most, code), Used: used, Most: *most, Limited: true, Full: used >= *most}
+}
+
+func currencyOf(m inbox.MoneyUsage, set map[string]limits.Amounts) currency {
+	c := currency{Code: m.Currency}
+	most, limited := set[m.Currency]
+	deal := "each is asked about"
+	if limited {
+		deal = "at most " + quantity(most.Deal, m.Currency)
+	}
+	c.Facts = []intent.Fact{{Label: "One deal", Value: deal}, {Label: "Own open quotes", Value: quantity(m.Open, m.Currency)}}
+	c.Bars = []bar{moneyBar("This month", m.Month, most.Month, m.Currency)}
+	for _, with := range m.Today {
+		c.Bars = append(c.Bars, moneyBar("Today with "+with.With, with.Agreed, most.CounterpartDay, m.Currency))
+	}
+	return c
+}
+
+// rules are the limits that nothing is used up of.
+func rules(u inbox.Usage) []intent.Fact {
+	l := u.Limits
+	list := []intent.Fact{
+		{Label: "Days and months in", Value: u.TimeZone},
+		{Label: "May deal with", Value: cmp.Or(strings.Join(l.Allow, ", "), "everybody")},
+		{Label: "Never with", Value: cmp.Or(strings.Join(l.Block, ", "), "nobody in particular")},
+		{Label: "Unsigned messages", Value: "you are asked"},
+		{Label: "Quotes", Value: "you are asked about each"},
+		{Label: "Times", Value: "you are asked about each"},
+	}
+	if l.AllowUnsigned {
+		list[3].Value = "count like signed ones"
+	}
+	if q := l.Quote; q != nil {
+		list[4].Value = fmt.Sprintf("at most %d %% off the price list, %d lowest prices of their own", q.MostDiscount, len(q.Lowest))
+	}
+	if t := l.Times; t != nil {
+		list[5].Value = timesOf(t)
+	}
+	return list
+}
+
+func timesOf(t *limits.Times) string {
+	var days []string
+	for _, d := range t.Days {
+		days = append(days, d.String())
+	}
+	clock := func(seconds int) string { return fmt.Sprintf("%02d:%02d", seconds/3600, seconds/60%60) }
+	text := fmt.Sprintf("%s, %s to %s, with %s notice", strings.Join(days, ", "), clock(t.From), clock(t.Until), span(t.Notice))
+	if t.Calendar != "" {
+		text += ", and beside your calendar"
+	}
+	return text
+}
