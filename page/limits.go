@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
@@ -88,7 +89,7 @@ func rules(u inbox.Usage) []intent.Fact {
 	l := u.Limits
 	list := []intent.Fact{
 		{Label: "Days and months in", Value: u.TimeZone},
-		{Label: "May deal with", Value: cmp.Or(strings.Join(l.Allow, ", "), "everybody")},
+		{Label: "May deal with", Value: cmp.Or(strings.Join(allowed(l.Allow), ", "), "everybody")},
 		{Label: "Never with", Value: cmp.Or(strings.Join(l.Block, ", "), "nobody in particular")},
 		{Label: "Unsigned messages", Value: "you are asked"},
 		{Label: "Quotes", Value: "you are asked about each"},
@@ -98,12 +99,26 @@ func rules(u inbox.Usage) []intent.Fact {
 		list[3].Value = "count like signed ones"
 	}
 	if q := l.Quote; q != nil {
-		list[4].Value = fmt.Sprintf("at most %d %% off the price list, %d lowest prices of their own", q.MostDiscount, len(q.Lowest))
+		list[4].Value = fmt.Sprintf("at most %d %% off the price list", q.MostDiscount)
+		for _, low := range q.Lowest {
+			list = append(list, intent.Fact{Label: "Lowest price", Value: strings.TrimSpace(low.Unit+" "+low.Name) + ": " + quantity(low.Price, low.Currency)})
+		}
 	}
 	if t := l.Times; t != nil {
 		list[5].Value = timesOf(t)
 	}
 	return list
+}
+
+// allowed is an allow list in words.
+func allowed(list []string) []string {
+	shown := slices.Clone(list)
+	for i := range shown {
+		if shown[i] == limits.Known {
+			shown[i] = "those with whom something was agreed before"
+		}
+	}
+	return shown
 }
 
 func timesOf(t *limits.Times) string {

@@ -207,8 +207,8 @@ func TestLimits(t *testing.T) {
 	page := read(t, b.get("/inboxes/buyer/limits"))
 	page.says(
 		"What is within these limits is done", "One deal at most 500.00 EUR", "This month 550.00 EUR of 2000.00 EUR",
-		"Today with agent@seller.test 550.00 EUR of 600.00 EUR", "May deal with known, seller.test", "Never with rival.test", "Unsigned messages you are asked",
-		"at most 10 % off the price list", "Monday, Friday, 09:00 to 17:30, with 24h notice", "Open offers 0 of 10",
+		"Today with agent@seller.test 550.00 EUR of 600.00 EUR", "May deal with those with whom something was agreed before, seller.test", "Never with rival.test", "Unsigned messages you are asked",
+		"at most 10 % off the price list", "Lowest price piece mug: 2.40 EUR", "Monday, Friday, 09:00 to 17:30, with 24h notice", "Open offers 0 of 10",
 	)
 	for _, m := range page.all("meter") {
 		if attr(m, "aria-label") == "This month" && (attr(m, "value") != "55000" || attr(m, "max") != "200000") {

@@ -164,7 +164,7 @@ func bounded(set *inbox.Settings) {
 	set.Limits = &limits.Limits{
 		Auto: limits.WithinLimits, OpenOffers: 10, HourlyMessages: 60, Allow: []string{limits.Known, "seller.test"}, Block: []string{"rival.test"},
 		Money: map[string]limits.Amounts{"EUR": {Deal: 50000, CounterpartDay: &day, Month: &month}},
-		Quote: &limits.Quote{MostDiscount: 10},
+		Quote: &limits.Quote{MostDiscount: 10, Lowest: []limits.Lowest{{Name: "mug", Unit: "piece", Price: 240, Currency: "EUR"}}},
 		Times: &limits.Times{Days: []time.Weekday{time.Monday, time.Friday}, From: 9 * 3600, Until: 17*3600 + 1800, Notice: 86400},
 	}
 }

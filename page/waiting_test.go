@@ -276,7 +276,7 @@ func TestOvertaken(t *testing.T) {
 	if w.Code != http.StatusConflict {
 		t.Errorf("status %d", w.Code)
 	}
-	read(t, w).says("Not possible "+quote.ID+" is cancelled")
+	read(t, w).says("Not possible " + quote.ID + " is cancelled")
 }
 
 // TestReason gives the agent the owner's reason.
