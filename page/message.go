@@ -54,6 +54,9 @@ func proofOf(m inbox.Message) []mark {
 	}
 	marks := append([]mark{fateMark(m.Fate)}, mailMarks(m.Proof)...)
 	marks = append(marks, signatureMark(m.Signature, m.Proof))
+	if m.Proof.Kid != "" {
+		marks = append(marks, mark{calm, "Key", m.Proof.Kid})
+	}
 	for _, w := range m.Warnings {
 		marks = append(marks, mark{warn, "Warning", words(w)})
 	}
@@ -79,7 +82,11 @@ func mailMarks(p inbox.Proof) []mark {
 	if p.Domain == "" {
 		return []mark{{warn, "Mail", "no domain is proven"}}
 	}
-	return []mark{{good, "Mail", "DKIM passed for " + p.Domain}}
+	text := "DKIM passed for " + p.Domain
+	if p.Selector != "" {
+		text += ", selector " + p.Selector
+	}
+	return []mark{{good, "Mail", text}}
 }
 
 func signatureMark(s inbox.Signature, p inbox.Proof) mark {
