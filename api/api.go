@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/agentmaild/agentmaild/envelope/inert"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/record"
@@ -186,7 +187,7 @@ func (h *Handler) send(w http.ResponseWriter, status int, kind string, value any
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	if _, err := w.Write(append(text, '\n')); err != nil {
+	if _, err := w.Write(append(inert.JSON(text), '\n')); err != nil {
 		h.Log.Debug("an answer could not be sent", "error", err)
 	}
 }

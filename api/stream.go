@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/inert"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/go-json-experiment/json"
 )
@@ -132,7 +133,7 @@ func (s *events) send(list []inbox.Event) (last string, err error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&text, "id: %s\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, data)
+		fmt.Fprintf(&text, "id: %s\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, inert.JSON(data))
 		last = e.Seq
 	}
 	return last, s.part(text.String())

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/inert"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/pricelist"
@@ -177,7 +178,7 @@ func (h *Handler) document(e *inbox.Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing an event: %w", err)
 	}
-	return append(data, '\n'), nil
+	return append(inert.JSON(data), '\n'), nil
 }
 
 // negotiation is the document of a message of agent-intents.

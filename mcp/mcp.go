@@ -5,12 +5,16 @@
 package mcp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope/inert"
@@ -97,7 +101,7 @@ func (s *Server) call(ctx context.Context, t tool, args jsontext.Value) *sdk.Cal
 	value, err := s.run(&c, t, args)
 	s.log(ctx, t, c.inbox, err)
 	if err != nil {
-		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: s.told(err)}}}
+		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: s.told(err, args)}}}
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: value.Text()}}, StructuredContent: value}
 }
@@ -178,12 +182,40 @@ func (s *Server) choose(c *call, args jsontext.Value) error {
 // maxTold is the length of an error, in bytes.
 const maxTold = 600
 
-// told is what the model is told of an error, in one line.
-func (s *Server) told(err error) string {
+// told is what the model is told of an error, in one line. What it wrote itself is
+// left out of that, unless it holds no words: it may have it from somebody else,
+// and here it would stand outside a fence (D175).
+func (s *Server) told(err error, args jsontext.Value) string {
 	if s.Log != nil && !errors.Is(err, inbox.ErrAction) {
 		err = errBroken
 	}
-	return cut(inert.Visible(inert.Line(err.Error())), maxTold)
+	text := err.Error()
+	for _, written := range stringsIn(args) {
+		if plain(written) == "" {
+			text = strings.NewReplacer(strconv.Quote(written), "that", written, "that").Replace(text)
+		}
+	}
+	return cut(inert.Visible(inert.Line(text)), maxTold)
+}
+
+// leastWords is the length in bytes of a string that can hold an instruction;
+// what is shorter stands in the words of this program too.
+const leastWords = 8
+
+// stringsIn are the strings in JSON that can hold words, the longest first.
+func stringsIn(v jsontext.Value) []string {
+	var list []string
+	for d := jsontext.NewDecoder(bytes.NewReader(v)); ; {
+		t, err := d.ReadToken()
+		if err != nil {
+			slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+			return list
+		}
+		in, n := d.StackIndex(d.StackDepth())
+		if isName := in == '{' && n%2 == 1; !isName && t.Kind() == '"' && len(t.String()) >= leastWords {
+			list = append(list, t.String())
+		}
+	}
 }
 
 func (s *Server) log(ctx context.Context, t tool, in Inbox, err error) {

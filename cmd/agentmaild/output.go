@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/inert"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -34,10 +35,11 @@ func (a *app) print(cmd *cobra.Command, value any, text func()) error {
 		text()
 		return nil
 	}
-	if err := json.MarshalWrite(cmd.OutOrStdout(), value, jsontext.WithIndent("  ")); err != nil {
+	data, err := json.Marshal(value, jsontext.WithIndent("  "))
+	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	fmt.Fprintln(cmd.OutOrStdout())
+	fmt.Fprintln(cmd.OutOrStdout(), string(inert.JSON(data)))
 	return nil
 }
 

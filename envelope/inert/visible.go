@@ -1,9 +1,13 @@
 package inert
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // unseen are the characters that nobody sees: controls, formats such as those
@@ -40,4 +44,27 @@ func Visible(text string) string {
 // byte each.
 func joins(c rune) bool {
 	return c == '\u200c' || c == '\u200d' || c >= '\ufe00' && c <= '\ufe0f'
+}
+
+// JSON is a JSON text that says the same, with each character that nobody sees
+// as its escape: printed, it steers no terminal, and a reader that takes more
+// than LF for a line end sees one line (D174). It is given back as it is where it
+// has none. Of ASCII only DEL can stand in JSON as it is.
+func JSON(text []byte) []byte {
+	if !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }) {
+		return text
+	}
+	var b bytes.Buffer
+	for len(text) > 0 {
+		c, n := utf8.DecodeRune(text)
+		if c >= 0x7f && unicode.In(c, unseen...) {
+			for _, unit := range utf16.AppendRune(nil, c) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+		} else {
+			b.Write(text[:n])
+		}
+		text = text[n:]
+	}
+	return b.Bytes()
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 )
 
 func TestVisible(t *testing.T) {
@@ -50,6 +52,32 @@ func FuzzVisible(f *testing.F) {
 		}
 		if utf8.ValidString(text) && strings.Count(LineEnds(text), "\n") != strings.Count(shown, "\n") {
 			t.Errorf("%+q: other lines", text)
+		}
+	})
+}
+
+// FuzzJSON has the escaped text say the same, with nothing unseen in it.
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{"a\u202eb", "\u0085\u009b\x7f", "\U000e0041", "plain", "\u2028\"\\", "\U0001f469\u200d\U0001f52c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data, err := json.Marshal(strings.ToValidUTF8(text, "?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := JSON(data)
+		for _, c := range string(escaped) {
+			if unicode.In(c, unseen...) {
+				t.Errorf("%U can be read in %+q", c, escaped)
+			}
+		}
+		var before, after string
+		if err := json.Unmarshal(data, &before); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(escaped, &after); err != nil || before != after {
+			t.Errorf("%+q became %+q, %v", data, escaped, err)
 		}
 	})
 }
