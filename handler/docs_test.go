@@ -28,7 +28,7 @@ func TestDocumented(t *testing.T) {
 	for _, v := range []any{Document{}, Proof{}, Exchange{}, File{}, agentmsg.Failure{}, inbox.Standing{}, Thread{}, inbox.Entry{}, threads.Entry{}, inbox.Delivery{}, inbox.Action{}} {
 		for field := range reflect.TypeOf(v).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if !strings.Contains(string(page), "`"+name+"`") {
+			if name != "-" && !strings.Contains(string(page), "`"+name+"`") { // with - it is no member
 				t.Errorf("the page does not name %s of %T", name, v)
 			}
 		}
