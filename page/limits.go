@@ -14,11 +14,24 @@ import (
 
 // bar is how much of a limit is used.
 type bar struct {
-	Label      string
-	Text       string // the numbers, with their unit
-	Used, Most int64
-	Limited    bool // else there is no limit, and nothing to draw
-	Full       bool
+	Label   string
+	Text    string // the numbers, with their unit
+	Limited bool   // else there is no limit, and nothing to draw
+	Percent int64
+	Full    bool
+}
+
+// drawn is a bar of a limit.
+func drawn(label, text string, used, most int64) bar {
+	return bar{Label: label, Text: text, Limited: true, Percent: percent(used, most), Full: used >= most}
+}
+
+// percent is how much of a limit is used, at most all of it.
+func percent(used, most int64) int64 {
+	if used >= most {
+		return 100
+	}
+	return int64(float64(used) / float64(most) * 100) // an amount may have 18 digits
 }
 
 // currency is what is agreed in one.
@@ -58,7 +71,7 @@ var autos = map[limits.Auto]string{
 }
 
 func countBar(label string, used, most int) bar {
-	return bar{Label: label, Text: fmt.Sprintf("%d of %d", used, most), Used: int64(used), Most: int64(most), Limited: true, Full: used >= most}
+	return drawn(label, fmt.Sprintf("%d of %d", used, most), int64(used), int64(most))
 }
 
 // moneyBar is a sum beside its limit, if it has one.
@@ -66,7 +79,7 @@ func moneyBar(label string, used int64, most *int64, code string) bar {
 	if most == nil {
 		return bar{Label: label, Text: quantity(used, code) + ", no limit"}
 	}
-	return bar{Label: label, Text: quantity(used, code) + " of " + quantity(*most, code), Used: used, Most: *most, Limited: true, Full: used >= *most}
+	return drawn(label, quantity(used, code)+" of "+quantity(*most, code), used, *most)
 }
 
 func currencyOf(m inbox.MoneyUsage, set map[string]limits.Amounts) currency {

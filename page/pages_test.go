@@ -210,14 +210,24 @@ func TestLimits(t *testing.T) {
 		"Today with agent@seller.test 550.00 EUR of 600.00 EUR", "May deal with those with whom something was agreed before, seller.test", "Never with rival.test", "Unsigned messages you are asked",
 		"at most 10 % off the price list", "Lowest price piece mug: 2.40 EUR", "Monday, Friday, 09:00 to 17:30, with 24h notice", "Open offers 0 of 10",
 	)
-	for _, m := range page.all("meter") {
-		if attr(m, "aria-label") == "This month" && (attr(m, "value") != "55000" || attr(m, "max") != "200000") {
-			t.Errorf("the bar of the month is at %s of %s", attr(m, "value"), attr(m, "max"))
-		}
+	var widths []string
+	for _, n := range page.all("rect") {
+		widths = append(widths, attr(n, "width"))
+	}
+	if got := strings.Join(widths, " "); got != "0 0 27 91" {
+		t.Errorf("the bars are at %s percent", got)
 	}
 	s.agreed()
 	read(t, b.get("/inboxes/buyer/limits")).says("1100.00 EUR of 600.00 EUR, used up")
 	read(t, b.get("/inboxes/seller/limits")).says("No limits are set", "This month 1100.00 EUR, no limit")
+}
+
+func TestPercent(t *testing.T) {
+	for _, c := range [][3]int64{{0, 10, 0}, {1, 3, 33}, {10, 10, 100}, {99, 10, 100}, {0, 0, 100}, {5e17, 999_999_999_999_999_999, 50}} {
+		if got := percent(c[0], c[1]); got != c[2] {
+			t.Errorf("%d of %d: %d", c[0], c[1], got)
+		}
+	}
 }
 
 // TestRecord shows a record, checks it and sends it.
