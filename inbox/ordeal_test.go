@@ -247,4 +247,3 @@ func (o *ordeal) look() {
 		o.t.Fatal(err)
 	}
 }
-
