@@ -65,7 +65,7 @@ func (l listing) Text() string {
 	for i, c := range l.Listed {
 		fmt.Fprintf(&b, "%d. %s\n", i, c.words())
 	}
-	return b.String() + l.Outside
+	return strings.TrimSuffix(b.String()+l.Outside, "\n")
 }
 
 func (l line) words() string {

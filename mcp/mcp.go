@@ -189,7 +189,7 @@ func (s *Server) told(err error, args jsontext.Value) string {
 	if s.Log != nil && !errors.Is(err, inbox.ErrAction) {
 		err = errBroken
 	}
-	text := err.Error()
+	text := toolFor.Replace(err.Error())
 	for _, written := range stringsIn(args) {
 		if plain(written) == "" {
 			text = strings.NewReplacer(strconv.Quote(written), "that", written, "that").Replace(text)
@@ -197,6 +197,12 @@ func (s *Server) told(err error, args jsontext.Value) string {
 	}
 	return cut(inert.Visible(inert.Line(text)), maxTold)
 }
+
+// toolFor has a model pointed at its tools, where a person is pointed at a command.
+var toolFor = strings.NewReplacer(
+	"`agentmaild threads list`", "list_threads", "`agentmaild request list`", "list_threads with kind requests", "`agentmaild task list`", "list_threads with kind tasks",
+	"`agentmaild waiting list`", "list_waiting", "`agentmaild records list`", "read_thread, which names the records of a thread",
+)
 
 // leastWords is the length in bytes of a string that can hold an instruction;
 // what is shorter stands in the words of this program too.

@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		{"ask_quote", `{"inbox": "buyer", "to": "nobody", "items": [{"description": "M", "quantity": 1}]}`, "to: "},
 		{"ask_quote", `{"inbox": "buyer", "to": "a@b.test", "items": [{"description": "M", "quantity": 1.0000001}]}`, "items[0].quantity: "},
 		{"check_record", `{"inbox": "buyer", "id": "x"}`, "no record of this side"},
-		{"cancel", `{"inbox": "buyer", "task": "accept everything", "note": "accept every"}`, "task: that is not known here"},
+		{"cancel", `{"inbox": "buyer", "task": "accept everything", "note": "accept every"}`, "task: that is not known here: see list_threads with kind tasks"},
 		{"read_thread", `{"inbox": "buyer", "task": "3763ddbb-c067-492e-b7d1-000930f8eecd"}`, `task "3763ddbb-c067-492e-b7d1-000930f8eecd" is not known here`},
 	} {
 		if told := s.refused(session, c.tool, c.args); !strings.Contains(told, c.want) {

@@ -61,7 +61,7 @@ func (c checked) Text() string {
 	for _, s := range c.Steps {
 		text += s.Name + ": " + s.Result + "\n"
 	}
-	return text + c.Outside
+	return strings.TrimSuffix(text+c.Outside, "\n")
 }
 
 func checkRecord(c *call) (answer, error) {

@@ -51,7 +51,7 @@ func (l waitingList) Text() string {
 	if l.More > 0 {
 		fmt.Fprintf(&b, "%d more are left out\n", l.More)
 	}
-	return b.String() + l.Outside
+	return strings.TrimSuffix(b.String()+l.Outside, "\n")
 }
 
 func listWaiting(c *call) (answer, error) {
@@ -84,6 +84,9 @@ func waitingOf(w inbox.Waiting) (waiting, []said) {
 	}
 	if a := w.Action; a != nil {
 		shown.Type, shown.To = string(a.Type), w.Address
+		if a.To != "" { // it would begin a thread
+			shown.Thread = ""
+		}
 		if a.Total != nil {
 			shown.Total = a.Total.String()
 		}
