@@ -120,7 +120,7 @@ func (s *Server) run(c *call, t tool, args jsontext.Value) (value answer, err er
 			value, err = nil, errBroken
 		}
 	}()
-	if args == nil {
+	if args == nil || args.Kind() == 'n' {
 		args = jsontext.Value("{}")
 	}
 	if args, err = understood(t.input, "", args); err != nil {

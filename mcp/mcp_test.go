@@ -187,6 +187,9 @@ func TestList(t *testing.T) {
 		s.pair.Now = s.pair.Now.Add(time.Minute)
 	}
 	list, text := use[listing](s, session, "list_threads", `{"offset": "1", "limit": 1}`)
+	if all, _ := use[listing](s, session, "list_threads", `null`); all.Found != 3 || len(all.Listed) != 3 {
+		t.Errorf("without arguments: %+v", all)
+	}
 	if list.Found != 3 || len(list.Listed) != 1 || list.Listed[0].ID != ids[1] || !strings.HasPrefix(text, "threads of inbox buyer (agent@buyer.test): 3, 1 listed\n0. "+ids[1]) {
 		t.Errorf("listed %+v, %s", list, text)
 	}
