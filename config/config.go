@@ -118,7 +118,8 @@ type Inbox struct {
 	Party          string        `toml:"party" default:"" doc:"Party id under which our key page is published: pty_ and 20 of a-z and 0-9. With it messages are signed, which needs a key made by 'agentmaild keys new'. Empty: they are not signed."`
 	KeyHost        string        `toml:"key_host" default:"" doc:"Host of our key page. Empty: the first of trust.hosts."`
 	Unsigned       string        `toml:"unsigned" default:"hold" oneof:"hold ignore allow" doc:"What becomes of a valid message without a checked signature: held for the owner, left as plain mail, or acted on."`
-	Handler        []string      `toml:"handler" default:"[]" kind:"command" doc:"Program and arguments, run for each event. Empty: events wait for a command or a person."`
+	Handler        []string      `toml:"handler" default:"[]" kind:"command" doc:"Program and arguments, run for the events. Empty: events wait for a command or a person."`
+	HandlerMode    string        `toml:"handler_mode" default:"event" oneof:"event stream" doc:"event: the handler is run for each event. stream: it stays, reads one event a line and answers each with a line, see docs/handler.md."`
 	HandlerTimeout time.Duration `toml:"handler_timeout" default:"30s" min:"1s" max:"1h" doc:"Longest run of the handler for one event; then it is killed."`
 	Notify         string        `toml:"notify" default:"" doc:"Email address that is told what waits for your decision, at most once an hour, by the inbox itself. An answer to such a mail decides nothing. Empty: nobody."`
 	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`

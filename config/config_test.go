@@ -149,7 +149,7 @@ func TestLoad(t *testing.T) {
 		Inboxes: []Inbox{{
 			Name: "sales", Address: "agent@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
 			AgentName: "Sales agent", AgentKind: "connected", Party: "pty_0123456789abcdefghij", KeyHost: "keys.example",
-			Unsigned: "hold", Handler: []string{in("run.sh"), "-v"}, HandlerTimeout: 30 * time.Second, HourlyLimit: 20,
+			Unsigned: "hold", Handler: []string{in("run.sh"), "-v"}, HandlerMode: "event", HandlerTimeout: 30 * time.Second, HourlyLimit: 20,
 			Agent: none,
 			Auth:  Auth{Mode: "verify", Trust: "topmost", Alignment: "strict"},
 			IMAP: IMAP{
@@ -161,7 +161,7 @@ func TestLoad(t *testing.T) {
 		}, {
 			Name: "buying", Address: "buyer@seller.example", OrgName: "Seller Ltd", Contact: "owner@seller.example",
 			AgentName: "Buying agent", AgentKind: "connected", KeyHost: "keys.example",
-			Unsigned: "hold", Handler: []string{}, HandlerTimeout: 30 * time.Second, HourlyLimit: 20, Auth: verify,
+			Unsigned: "hold", Handler: []string{}, HandlerMode: "event", HandlerTimeout: 30 * time.Second, HourlyLimit: 20, Auth: verify,
 			Agent: Agent{
 				AgentKey: in("agent.seed"), SealingKey: in("sealing.key"), Sealing: "required",
 				Offerings: []string{"convert.pdf", "translate"}, Describe: in("describe.json"), Bridge: true,

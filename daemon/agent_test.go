@@ -121,3 +121,16 @@ func TestAgentRefused(t *testing.T) {
 		t.Errorf("with a file in the place of the spool: %v", err)
 	}
 }
+
+// TestHandlerStays has the configuration say how the handler is run.
+func TestHandlerStays(t *testing.T) {
+	for mode, stays := range map[string]bool{"": false, "handler_mode = \"event\"\n": false, "handler_mode = \"stream\"\n": true} {
+		r := newRig(t)
+		d, err := New(r.config(r.box("good", 1, mode+`handler = ["true"]`)), r.world())
+		check(t, err)
+		if d.units[0].handler.Stream != stays {
+			t.Errorf("%q: the handler stays: %t", mode, !stays)
+		}
+		check(t, d.Close())
+	}
+}

@@ -166,7 +166,7 @@ func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 		sender:  &mailbox.Sender{Account: p.smtp},
 	}
 	if p.settings.Handled {
-		u.handler = &handler.Handler{Inbox: in, Prices: p.settings.Prices, Command: p.cfg.Handler, Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
+		u.handler = &handler.Handler{Inbox: in, Prices: p.settings.Prices, Command: p.cfg.Handler, Stream: p.cfg.HandlerMode == "stream", Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}
 	}
 	return u, nil
 }

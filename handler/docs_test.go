@@ -34,3 +34,14 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamDocumented holds that the page shows the example as it is.
+func TestStreamDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/handler.md")
+	check(t, err)
+	example, err := os.ReadFile("../examples/stream.py")
+	check(t, err)
+	if !strings.Contains(string(page), "```python\n"+string(example)+"```\n") {
+		t.Error("the page shows another program")
+	}
+}

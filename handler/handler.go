@@ -24,9 +24,14 @@ type Handler struct {
 	Inbox   *inbox.Inbox
 	Prices  *pricelist.List // nil without one
 	Command []string        // program and arguments; empty: the rest is left to the owner
+	Stream  bool            // the program stays, and is given one event after the other
 	Timeout time.Duration   // for one event; the program is killed after it
 	Now     func() time.Time
 	Log     *slog.Logger
+
+	resident  *resident // nil while it does not run
+	failures  int       // of it, in a row
+	notBefore time.Time // when it may be started again
 }
 
 // Document is what the program reads. Everything in Message was written by
@@ -65,6 +70,7 @@ type Thread struct {
 // Run answers events as they come until ctx ends, and returns its error. An
 // event whose program fails stays pending and is asked about again later.
 func (h *Handler) Run(ctx context.Context) error {
+	defer h.dismiss(endWait)
 	for ctx.Err() == nil {
 		event, next, more, err := h.Inbox.Pending()
 		if err == nil && event != nil {
@@ -117,7 +123,12 @@ func (h *Handler) ask(ctx context.Context, e *inbox.Event) (*inbox.Action, error
 	if err != nil {
 		return nil, err
 	}
-	output, err := h.run(ctx, input)
+	var output []byte
+	if h.Stream {
+		output, err = h.converse(ctx, e.Seq, input)
+	} else {
+		output, err = h.run(ctx, input)
+	}
 	if err != nil {
 		return nil, err
 	}
