@@ -11,8 +11,9 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/inert"
 )
 
-// maxFenced is how much outside text one fence holds, in bytes. A flood of text
-// pushes out of a model's sight what its owner told it.
+// maxFenced is how much outside text one fence holds, in bytes, and how much of a
+// frame beside it. A flood of text pushes out of a model's sight what its owner
+// told it.
 const maxFenced = 16 << 10
 
 // fence marks text from outside in one answer. Its word is drawn for the answer,
@@ -42,12 +43,12 @@ func (f fence) around(by string, texts []said, framed string) string {
 		if s.text == "" {
 			continue
 		}
-		shown := cut(inert.Visible(s.text), left)
+		shown := cut(strings.ReplaceAll(inert.Visible(s.text), "\n", "\n  | "), left)
 		left -= min(len(shown), left)
-		b.WriteString(s.place + ": " + strings.ReplaceAll(shown, "\n", "\n  | ") + "\n")
+		b.WriteString(s.place + ": " + shown + "\n")
 	}
 	if framed != "" {
-		b.WriteString(cutFrame(inert.Visible(framed), left) + "\n")
+		b.WriteString(cutFrame(inert.Visible(framed), maxFenced) + "\n")
 	}
 	if b.Len() == 0 {
 		return ""
@@ -64,12 +65,13 @@ func cut(text string, limit int) string {
 	for !utf8.ValidString(kept) { // at most three bytes: the text is valid
 		kept = kept[:len(kept)-1]
 	}
+	kept = strings.TrimRight(kept, "\n |") // half a bar is no bar
 	return fmt.Sprintf("%s [%d bytes more are not shown]", kept, len(text)-len(kept))
 }
 
 // cutFrame is cut for a frame, whose last line stays.
 func cutFrame(framed string, limit int) string {
-	end := strings.LastIndexByte(framed, '\n') + 1
+	end := strings.LastIndexByte(framed, '\n')
 	return cut(framed[:end], limit) + framed[end:]
 }
 
