@@ -323,3 +323,63 @@ func TestBounceOfAnotherKey(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A roster of before is not put back in force, nor is one of another agent,
+// whatever the clocks say.
+func TestRosterPutBack(t *testing.T) {
+	s := agentScene(t)
+	agent := s.agent(s.buyer)
+	own := s.seller.set.Agent.Identity
+	for name, at := range map[string]time.Duration{"signed now": 0, "signed by a clock that is ahead": 24 * time.Hour, "signed by one that was slow": -time.Millisecond} {
+		allowing, err := own.SignRoster(agentmsg.Roster{Updated: s.now.Add(at), Entries: []agentmsg.Entry{{Subject: agent, Stance: agentmsg.StanceAllow}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.seller, err = Open(s.settings["seller"], s.seller.srv); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.seller.commit(func(j *judge) error { return j.putRoster(allowing) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.seller.Decide(agent, agentmsg.StanceBlock, ""); err != nil {
+			t.Fatal(err)
+		}
+		foreign, err := newIdentity(t).SignRoster(agentmsg.Roster{Updated: s.now.Add(48 * time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range [][]byte{allowing, foreign, bytes.Replace(allowing, []byte("allow"), []byte("block"), 1), append(allowing, make([]byte, 4<<20)...)} {
+			if err := s.seller.SetRoster(document); !errors.Is(err, ErrAction) {
+				t.Errorf("%s: %d bytes were put in force: %v", name, len(document), err)
+			}
+		}
+		s.expect(s.seller, s.envelope(agentmsg.Envelope{Request: &agentmsg.Request{Offering: "chat", Input: []byte(`"Hi"`)}}), "blocked")
+		in, err := s.seller.Roster()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.seller.SetRoster(in); err != nil { // the one in force may come once more
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Two bridges that write to one another do not go on for ever: what one answers
+// is written by no person.
+func TestTwoBridges(t *testing.T) {
+	s := agentScene(t, func(set *Settings) { set.Agent.Bridge = true })
+	raw := []byte("From: agent@buyer.test\r\nTo: agent@seller.test\r\nSubject: Hi\r\nMessage-ID: <1@buyer.test>\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\nHello.\r\n")
+	signed, err := s.services["buyer"].Signer.Sign(raw, s.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.expect(s.seller, signed, "bridged")
+	if err := s.seller.Approve(s.onlyWaiting(s.seller)); err != nil {
+		t.Fatal(err)
+	}
+	_, answer := s.do(s.seller, Action{Type: ActRespond, Event: s.pending(s.seller).Seq, Text: "Who is there?"})
+	s.expect(s.buyer, answer, "ignored")
+	if letters := outbox(t, s.buyer); len(letters) != 0 {
+		t.Errorf("it is answered: %+v", letters)
+	}
+}

@@ -87,6 +87,17 @@ func (j *judge) roster() (*agentmsg.Roster, error) {
 	return roster, nil
 }
 
+// after is now, or the millisecond after a roster was signed: else the one
+// before could be put back in force, were its clock ahead, and with it somebody
+// who is blocked by now.
+func (in *Inbox) after(signed time.Time) time.Time {
+	now := in.srv.Now()
+	if next := signed.Add(time.Millisecond); next.After(now) {
+		return next
+	}
+	return now
+}
+
 // setStance writes the owner's word on an agent into the roster, and signs it.
 func (j *judge) setStance(agent string, stance agentmsg.Stance, note string) error {
 	roster, err := j.roster()
@@ -97,7 +108,7 @@ func (j *judge) setStance(agent string, stance agentmsg.Stance, note string) err
 	if roster != nil {
 		next = *roster
 	}
-	now := j.in.srv.Now()
+	now := j.in.after(next.Updated)
 	entry := agentmsg.Entry{Subject: agent, Stance: stance, Note: note, Updated: now}
 	next.Entries = slices.Clone(next.Entries)
 	if i := slices.IndexFunc(next.Entries, func(e agentmsg.Entry) bool { return e.Subject == agent }); i >= 0 {
