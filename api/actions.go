@@ -11,6 +11,7 @@ import (
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/token"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // body is what a request says, as it came.
@@ -69,7 +70,11 @@ func onceOf(c *call, text []byte) (*inbox.Once, error) {
 	if len(keys) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, bad("Idempotency-Key: one, of 1 to 255 visible ASCII characters without a space")
 	}
-	return &inbox.Once{Key: hashed(append(c.token.Hash[:], key...)), Hash: hashed(text)}, nil
+	said := jsontext.Value(text)
+	if err := said.Canonicalize(); err != nil { // a client may write the same action in another order
+		return nil, bad("the body: " + err.Error())
+	}
+	return &inbox.Once{Key: hashed(append(c.token.Hash[:], key...)), Hash: hashed(said)}, nil
 }
 
 func hashed(text []byte) string {

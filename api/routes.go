@@ -1,10 +1,18 @@
 package api
 
 import (
+	_ "embed"
+	"time"
+
 	"github.com/agentmaild/agentmaild/inbox"
-	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/token"
+	"github.com/go-json-experiment/json/jsontext"
 )
+
+// document describes all routes (OpenAPI 3.1).
+//
+//go:embed openapi.json
+var document []byte
 
 // route is what is answered at a method and path. Its scope is the least that a token needs.
 type route struct {
@@ -15,6 +23,7 @@ type route struct {
 
 // routes are all there are. What decides, and what changes who is trusted, is the owner's.
 var routes = []route{
+	{"GET /v1/openapi.json", token.Agent, func(*Handler, *call) (any, error) { return jsontext.Value(document), nil }},
 	{"GET /v1/inboxes", token.Agent, listInboxes},
 	{"POST /v1/check", token.Agent, checkAny},
 	{"GET /v1/inboxes/{inbox}/health", token.Agent, health},
@@ -67,13 +76,29 @@ func listInboxes(h *Handler, c *call) (any, error) {
 
 // shownHealth is how an inbox is doing.
 type shownHealth struct {
-	Mailbox mailbox.Health `json:"mailbox"`
-	Backlog inbox.Backlog  `json:"backlog"`
+	Mailbox shownMailbox  `json:"mailbox"`
+	Backlog inbox.Backlog `json:"backlog"`
+}
+
+// shownMailbox is a mailbox.Health with times in Unix seconds, 0 for never.
+type shownMailbox struct {
+	Connected bool   `json:"connected"`
+	LastLook  int64  `json:"last_look,omitzero"`
+	IdleSince int64  `json:"idle_since,omitzero"`
+	Polling   bool   `json:"polling"`
+	LastMail  int64  `json:"last_mail,omitzero"`
+	LastError string `json:"last_error,omitempty"`
+	Retries   int    `json:"retries"`
+	Sessions  int    `json:"sessions"`
 }
 
 func health(_ *Handler, c *call) (any, error) {
+	m := c.in.Mailbox()
+	unix := func(t time.Time) int64 { return max(0, t.Unix()) } // the zero time is long before 1970
 	backlog, err := c.in.Backlog()
-	return shownHealth{c.in.Mailbox(), backlog}, err
+	return shownHealth{shownMailbox{
+		m.Connected, unix(m.LastLook), unix(m.IdleSince), m.Polling, unix(m.LastMail), m.LastError, m.Retries, m.Sessions,
+	}, backlog}, err
 }
 
 // shownRequest is a request of Agent Emailing with what was answered.

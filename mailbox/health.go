@@ -7,14 +7,14 @@ import (
 
 // Health is how a Watcher is doing. Times are zero until the first occasion.
 type Health struct {
-	Connected bool      `json:"connected"`
-	LastLook  time.Time `json:"last_look,omitzero,format:unix"`  // last look at the folder that succeeded
-	IdleSince time.Time `json:"idle_since,omitzero,format:unix"` // begin of the running IDLE; zero when polling or connecting
-	Polling   bool      `json:"polling"`                         // the server has no IDLE, so that mail is found only by looking
-	LastMail  time.Time `json:"last_mail,omitzero,format:unix"`  // last mail handed over
-	LastError string    `json:"last_error,omitempty"`            // phase, server and its own words, printable, no credentials; empty after a successful look
-	Retries   int       `json:"retries"`                         // failures since the last successful look
-	Sessions  int       `json:"sessions"`                        // begun since the Watcher runs: each after the first is a reconnect
+	Connected bool
+	LastLook  time.Time // last look at the folder that succeeded
+	IdleSince time.Time // begin of the running IDLE; zero when polling or connecting
+	Polling   bool      // the server has no IDLE, so that mail is found only by looking
+	LastMail  time.Time // last mail handed over
+	LastError string    // phase, server and its own words, printable, no credentials; empty after a successful look
+	Retries   int       // failures since the last successful look
+	Sessions  int       // begun since the Watcher runs: each after the first is a reconnect
 }
 
 // healthRecord is a Health shared between the watcher and who asks.
