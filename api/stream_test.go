@@ -203,7 +203,7 @@ func TestSlowReader(t *testing.T) {
 		if n := count(); n != 1 {
 			t.Errorf("%d streams are open", n)
 		}
-		check(t, r.ring.Remove("agent")) // ends the other at its next beat
+		check(t, r.ring.Remove("agent"))          // ends the other at its next beat
 		for lines.Scan() && lines.Text() != "0" { // the last chunk
 		}
 		if passed := time.Since(begin); passed != 6*beat {
