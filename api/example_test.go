@@ -23,7 +23,9 @@ func TestExample(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed: apt-get install python3, then go test ./api")
 	}
-	r := newRig(t, func(s *inbox.Settings) { s.Limits = &limits.Limits{Auto: limits.WithinLimits, OpenOffers: 20, HourlyMessages: 60} })
+	r := newRig(t, func(s *inbox.Settings) {
+		s.Limits = &limits.Limits{Auto: limits.WithinLimits, OpenOffers: 20, HourlyMessages: 60}
+	})
 	server := httptest.NewServer(r.handler)
 	defer server.Close()
 	r.carry(t)
