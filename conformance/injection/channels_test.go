@@ -1,6 +1,7 @@
 package injection
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -51,6 +52,7 @@ type channel struct {
 var channels = []channel{
 	{"the tools of a model", false, throughTools, outsideFences},
 	{"the API", true, throughAPI, outsideMembers},
+	{"the API's stream of events", true, throughStream, outsideMembers},
 	{"mails", true, throughMails, outsideQuotes},
 	{"the log", false, func(w *world) string { return w.log.all.String() }, outsideLog},
 	{"the command line", false, throughCommands, outsideBars},
@@ -196,17 +198,7 @@ func (w *world) owner() (ring *token.Ring, secret string) {
 // throughAPI is all that the HTTP API tells an owner.
 func throughAPI(w *world) string {
 	w.Helper()
-	ring, secret := w.owner()
-	h := api.New(api.Services{
-		Inboxes: func() []api.Source {
-			var list []api.Source
-			for _, in := range w.inboxes() {
-				list = append(list, api.Source{Inbox: in, Mailbox: func() mailbox.Health { return mailbox.Health{} }})
-			}
-			return list
-		},
-		Tokens: ring, Keys: func() record.KeySource { return record.KeySource{} }, Log: discard,
-	})
+	h, secret := w.api()
 	var all strings.Builder
 	get := func(path string) {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -216,11 +208,7 @@ func throughAPI(w *world) string {
 		if answer.Code != http.StatusOK {
 			w.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
-		header := answer.Result().Header
-		for name := range header {
-			header[name] = slices.Clone(header[name])
-		}
-		if kind := header.Get("Content-Type"); kind != "application/json" || strings.Contains(fmt.Sprint(header), canary) {
+		if header := answer.Result().Header; header.Get("Content-Type") != "application/json" || strings.Contains(fmt.Sprint(header), canary) {
 			w.Errorf("%s: %v", path, header)
 		}
 		all.WriteString(strings.TrimSpace(answer.Body.String()) + "\n")
@@ -233,6 +221,57 @@ func throughAPI(w *world) string {
 		w.eachID(in, func(kind, id string) { get(at + kind + "/" + url.PathEscape(id)) })
 	}
 	return all.String()
+}
+
+// throughStream is the events as they are streamed, a line of JSON each.
+func throughStream(w *world) string {
+	w.Helper()
+	h, secret := w.api()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	defer server.CloseClientConnections() // a stream has no end
+	var all strings.Builder
+	for _, in := range w.inboxes() {
+		events, _, err := in.Events("", 1000)
+		w.check(err)
+		r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, server.URL+"/v1/inboxes/"+in.Name()+"/events/stream?after=0000000000000000", nil)
+		w.check(err)
+		r.Header.Set("Authorization", "Bearer "+secret)
+		answer, err := http.DefaultClient.Do(r)
+		w.check(err)
+		lines := bufio.NewScanner(answer.Body)
+		lines.Buffer(nil, 1<<20)
+		for _, e := range events {
+			for _, want := range []string{"id: " + e.Seq, "event: " + e.Kind, "data: {"} {
+				for lines.Scan() && (lines.Text() == "" || lines.Text()[0] == ':') { // between two events, and a heartbeat
+				}
+				if line := lines.Text(); !strings.HasPrefix(line, want) {
+					w.Fatalf("the stream of %s has %q in the place of %q", in.Name(), line, want)
+				}
+				if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+					all.WriteString(data + "\n")
+				}
+			}
+		}
+		w.check(answer.Body.Close())
+	}
+	return all.String()
+}
+
+// api is the HTTP API, and the secret of an owner.
+func (w *world) api() (h http.Handler, secret string) {
+	w.Helper()
+	ring, secret := w.owner()
+	return api.New(api.Services{
+		Inboxes: func() []api.Source {
+			var list []api.Source
+			for _, in := range w.inboxes() {
+				list = append(list, api.Source{Inbox: in, Mailbox: func() mailbox.Health { return mailbox.Health{} }})
+			}
+			return list
+		},
+		Tokens: ring, Keys: func() record.KeySource { return record.KeySource{} }, Log: discard,
+	}), secret
 }
 
 // eachID names what can be shown for itself.

@@ -19,7 +19,7 @@ const twin = "Plain words " + canary
 // byte, what it shows where the twin stands there.
 func TestInjection(t *testing.T) {
 	list := corpus(t)
-	var shown sync.Map                             // the channels that show the twin of some place
+	var shown sync.Map                             // the places looked at, and the channels that show the twin of one
 	twins := map[string]func() map[string]string{} // by place: what each channel shows
 	for name := range places {
 		twins[name] = sync.OnceValue(func() map[string]string { return plain(t, name, &shown) })
@@ -44,6 +44,11 @@ func TestInjection(t *testing.T) {
 			})
 		}
 	})
+	for name := range places {
+		if _, ok := shown.Load(name); !ok {
+			return // only some were asked for
+		}
+	}
 	for _, c := range channels {
 		if _, ok := shown.Load(c.name); !ok {
 			t.Errorf("%s shows no twin at all: nothing was looked at", c.name)
@@ -57,14 +62,19 @@ func plain(t *testing.T, place string, shown *sync.Map) map[string]string {
 	if stopped != nil {
 		t.Fatalf("%s: the twin is stopped: %v", place, stopped)
 	}
-	all := w.seen()
+	shown.Store(place, true)
+	all, somewhere := w.seen(), false
 	for name, text := range all {
 		if strings.Contains(text, canary) {
 			t.Errorf("%s: %s shows the twin outside its place: %s", place, name, around(text, canary))
 		}
 		if strings.Contains(text, theirs) {
 			shown.Store(name, true)
+			somewhere = true
 		}
+	}
+	if !somewhere {
+		t.Errorf("%s: no channel shows the twin", place)
 	}
 	return all
 }

@@ -129,6 +129,9 @@ var places = map[string]place{
 	}},
 	"error_code": {write: func(w *world, text string) error { return w.failed(agentmsg.Failure{Code: agentmsg.ErrorCode(text)}) }},
 
+	"stranger_text": {write: func(w *world, text string) error { return w.stranger(inbox.Action{Offering: "chat", Text: text}) }},
+	"knock_text":    {write: func(w *world, text string) error { return w.stranger(inbox.Action{Offering: "knock", Text: text}) }},
+
 	"person_text": {write: func(w *world, text string) error { return w.mail("Hello", text) }},
 	"subject":     {write: func(w *world, text string) error { return w.mail(text, "") }},
 	"server_words": {write: func(w *world, text string) error {
@@ -196,6 +199,15 @@ func (w *world) request(a inbox.Action) error {
 	}
 	w.send(w.pair.Seller)
 	return nil
+}
+
+// stranger sends a request of an agent that the seller has not admitted.
+func (w *world) stranger(a inbox.Action) error {
+	w.check(w.pair.Seller.Decide(w.pair.Buyer.AgentID(), agentmsg.StanceHold, ""))
+	a.Type, a.To = inbox.ActRequest, w.pair.Seller.Address()
+	_, err := w.pair.Buyer.Do(a)
+	w.send(w.pair.Buyer)
+	return err
 }
 
 // failed has the seller answer a request so.
