@@ -71,6 +71,7 @@ func (m *mistakes) inbox(at string, box *Inbox, hosts []string) {
 	m.command(join(at, "handler"), box.Handler)
 	m.agent(at, &box.Agent)
 	m.limits(join(at, "limits"), box.Limits)
+	m.webhooks(at, box.Webhooks)
 	m.auth(join(at, "auth"), box.Auth)
 	m.server(join(at, "imap"), &box.IMAP.Server, box.IMAP.Port == 993)
 	m.secret(join(at, "imap"), box.IMAP.Secret)

@@ -106,6 +106,12 @@ type API struct {
 	Hosts       []string `toml:"hosts" default:"[]" doc:"Host names, without port, by which it is asked beside localhost and its own address, as that of a proxy in front. Every other name is refused, so that no web page can have a browser ask here (DNS rebinding)."`
 }
 
+// Webhook is a table [[inbox.webhook]].
+type Webhook struct {
+	URL        string `toml:"url" doc:"Address that is told of each event by a POST. https, or http on a loopback host."`
+	SecretFile string `toml:"secret_file" kind:"path" doc:"File of the secret that signs what is told, whsec_ and 24 to 64 bytes in base64, mode 0600 or narrower."`
+}
+
 // Inbox is a table [[inbox]]: one agent with one address.
 type Inbox struct {
 	Name           string        `toml:"name" doc:"Short name, as in commands, logs and the store: a-z, 0-9 and hyphens, at most 63. Not to be changed later: deals are stored under it."`
@@ -125,11 +131,12 @@ type Inbox struct {
 	PriceList      string        `toml:"price_list" default:"" kind:"path" doc:"File of prices from which asks are quoted, see docs/pricelist.md. What it cannot quote goes to the handler, or waits for a person."`
 	HourlyLimit    int           `toml:"hourly_limit" default:"20" min:"1" max:"10000" doc:"Most mails to one address within an hour; what is beyond it waits for the owner. One address may begin as many threads in an hour, and go on with them by ten times as many messages; what is beyond that is refused."`
 	Agent
-	Limits *limits.Table `toml:"limits" default:"" doc:"What the agent may do without you, see docs/limits.md. Without this table the handler and the price list decide alone, and an agent that plugs in by the API or MCP decides nothing."`
-	Auth   Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
-	IMAP   IMAP          `toml:"imap" doc:"Where mail is read."`
-	SMTP   SMTP          `toml:"smtp" doc:"Where mail is sent."`
-	DKIM   *DKIM         `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
+	Webhooks []Webhook     `toml:"webhook" default:"[]" doc:"One table for each address that is told of the events of the inbox, see docs/api.md."`
+	Limits   *limits.Table `toml:"limits" default:"" doc:"What the agent may do without you, see docs/limits.md. Without this table the handler and the price list decide alone, and an agent that plugs in by the API or MCP decides nothing."`
+	Auth     Auth          `toml:"auth" default:"{}" doc:"How it is proven who sent a mail."`
+	IMAP     IMAP          `toml:"imap" doc:"Where mail is read."`
+	SMTP     SMTP          `toml:"smtp" doc:"Where mail is sent."`
+	DKIM     *DKIM         `toml:"dkim" default:"" doc:"Sign outgoing mail here. Without this table the mail provider signs."`
 }
 
 // Agent is the keys of [[inbox]] by which it speaks Agent Emailing.

@@ -120,6 +120,8 @@ func TestMistakes(t *testing.T) {
 			`22: inbox.limits.quote.lowest.price: must be an amount, as 250.00 EUR, is "1"`,
 		},
 		{"limits without a table", `[inbox.imap]`, "[inbox.limits]\nmoney = []\n[inbox.imap]", "20: inbox.limits.money: must be one or more tables, is a list: write [[inbox.limits.money]]"},
+		{"webhook in clear", `[inbox.imap]`, "[[inbox.webhook]]\nurl = \"http://shop.test/hook\"\nsecret_file = \"password\"\n[inbox.imap]", "20: inbox.webhook.url: must be an https address, or http on a loopback host"},
+		{"webhook with a password", `[inbox.imap]`, "[[inbox.webhook]]\nurl = \"https://a:b@shop.test\"\nsecret_file = \"password\"\n[inbox.imap]", "20: inbox.webhook.url: must have no user, password or #: what is told is signed"},
 		{"API for all", `[trust]`, "[api]\nlisten = \":8465\"\n[trust]", `7: api.listen: must be on a loopback address, as 127.0.0.1:8465, or api.allow_remote be true, is ":8465"`},
 		{"API host", `[trust]`, "[api]\nhosts = [\"https://a.test\"]\n[trust]", `7: api.hosts: must be a host name without scheme and port, as agent.example.com, is "https://a.test"`},
 		{"metrics elsewhere", `[trust]`, "[metrics]\nlisten = \"192.0.2.1:9464\"\n[trust]", `7: metrics.listen: must be on a loopback address, as 127.0.0.1:9464, or metrics.allow_remote be true, is "192.0.2.1:9464"`},

@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -87,6 +88,25 @@ func (m *mistakes) api(api *API) {
 		if !isHost(host) {
 			m.add(entry("api.hosts", i), "must be a host name without scheme and port, as agent.example.com, is %q", host)
 		}
+	}
+}
+
+// webhooks checks where events are told. The address is not shown: a secret may stand in it.
+func (m *mistakes) webhooks(at string, hooks []Webhook) {
+	seen := map[string]bool{}
+	for i, hook := range hooks {
+		here := entry(join(at, "webhook"), i)
+		u, err := url.Parse(hook.URL)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+			m.add(join(here, "url"), "must be an https address, or http on a loopback host")
+		case u.User != nil || u.Fragment != "":
+			m.add(join(here, "url"), "must have no user, password or #: what is told is signed")
+		case seen[hook.URL]:
+			m.add(join(here, "url"), "is that of another webhook of this inbox")
+		}
+		seen[hook.URL] = true
+		m.privateFile(join(here, "secret_file"), hook.SecretFile)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/agentmaild/agentmaild/party"
 	"github.com/agentmaild/agentmaild/pricelist"
 	"github.com/agentmaild/agentmaild/store"
+	"github.com/agentmaild/agentmaild/webhook"
 )
 
 // inboxPlan is one inbox with everything read that stands in files.
@@ -23,7 +24,8 @@ type inboxPlan struct {
 	cfg      config.Inbox
 	settings inbox.Settings
 	services inbox.Services
-	spool    string // folder, "" without an agent
+	spool    string           // folder, "" without an agent
+	hooks    []webhook.Secret // of the webhooks, in their order
 	imap     mailbox.Account
 	smtp     mailbox.Account
 }
@@ -60,7 +62,7 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 	}
 	return p, errors.Join(
 		cfg.Wrong(c.Name, "party", p.readKeys(cfg, w)), p.readAgent(cfg), cfg.Wrong(c.Name, "dkim.key_file", p.readDKIM()),
-		cfg.Wrong(c.Name, "imap", p.readIMAP()), cfg.Wrong(c.Name, "smtp", p.readSMTP()), cfg.Wrong(c.Name, "price_list", p.readPrices()))
+		cfg.Wrong(c.Name, "imap", p.readIMAP()), cfg.Wrong(c.Name, "smtp", p.readSMTP()), cfg.Wrong(c.Name, "price_list", p.readPrices()), p.readHooks(cfg))
 }
 
 // same tells whether a unit made by one plan does all that the other asks for:
@@ -69,7 +71,7 @@ func planInbox(cfg *config.Config, c config.Inbox, w World) (*inboxPlan, error) 
 func (p *inboxPlan) same(q *inboxPlan) bool {
 	return reflect.DeepEqual(p.cfg, q.cfg) &&
 		reflect.DeepEqual(p.services.Keys.Trust, q.services.Keys.Trust) && reflect.DeepEqual(p.services.Signer, q.services.Signer) &&
-		sameAgent(p.settings.Agent, q.settings.Agent) && reflect.DeepEqual(p.settings.Prices, q.settings.Prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
+		reflect.DeepEqual(p.hooks, q.hooks) && sameAgent(p.settings.Agent, q.settings.Agent) && reflect.DeepEqual(p.settings.Prices, q.settings.Prices) && p.imap.RootCAs.Equal(q.imap.RootCAs) && p.smtp.RootCAs.Equal(q.smtp.RootCAs)
 }
 
 // readKeys finds the key that signs messages. An inbox that names a party
@@ -92,6 +94,16 @@ func (p *inboxPlan) readKeys(cfg *config.Config, w World) error {
 	}
 	p.settings.Keys, p.settings.JKU = keys, party.PageURL(p.cfg.KeyHost, p.cfg.Party)
 	return nil
+}
+
+func (p *inboxPlan) readHooks(cfg *config.Config) error {
+	var problems []error
+	for i, c := range p.cfg.Webhooks {
+		secret, err := webhook.LoadSecret(c.SecretFile)
+		p.hooks = append(p.hooks, secret)
+		problems = append(problems, cfg.Wrong(p.cfg.Name, fmt.Sprintf("webhook[%d].secret_file", i), err))
+	}
+	return errors.Join(problems...)
 }
 
 func (p *inboxPlan) readPrices() (err error) {
@@ -164,6 +176,9 @@ func (p *inboxPlan) open(s *store.Store) (*unit, error) {
 		plan: p, inbox: in, log: log,
 		watcher: p.watcher(log),
 		sender:  &mailbox.Sender{Account: p.smtp},
+	}
+	for i, secret := range p.hooks {
+		u.hooks = append(u.hooks, &webhook.Sender{Inbox: in, URL: p.cfg.Webhooks[i].URL, Secret: secret, Now: p.services.Now, Log: p.services.Log})
 	}
 	if p.settings.Handled {
 		u.handler = &handler.Handler{Inbox: in, Prices: p.settings.Prices, Command: p.cfg.Handler, Stream: p.cfg.HandlerMode == "stream", Timeout: p.cfg.HandlerTimeout, Now: p.services.Now, Log: p.services.Log}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/monitor"
+	"github.com/agentmaild/agentmaild/webhook"
 	"github.com/go-json-experiment/json"
 )
 
@@ -21,7 +22,8 @@ type unit struct {
 	watcher *mailbox.Watcher
 	sender  *mailbox.Sender
 	handler *handler.Handler // nil without one
-	counts  *monitor.Counts  // nil where nobody asks
+	hooks   []*webhook.Sender
+	counts  *monitor.Counts // nil where nobody asks
 	log     *slog.Logger
 
 	cancel context.CancelFunc // nil before start
@@ -48,6 +50,9 @@ func (u *unit) start(ctx context.Context, g *group) {
 	part("retries", func(ctx context.Context) error { return u.every(ctx, "mails cannot be tried again", u.inbox.Retry) })
 	if u.handler != nil {
 		part("handler", u.handler.Run)
+	}
+	for i, hook := range u.hooks {
+		part(fmt.Sprintf("webhook %d", i+1), hook.Run)
 	}
 	if u.counts != nil {
 		part("counts", u.count)

@@ -3,8 +3,10 @@ package daemon
 import (
 	"bytes"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,5 +139,32 @@ func TestAPIRefused(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "chmod 600") {
 			t.Errorf("%s returned %v", name, err)
 		}
+	}
+}
+
+// TestWebhook has an address told of what comes, by the daemon of its configuration.
+func TestWebhook(t *testing.T) {
+	r := newRig(t)
+	told := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		text, _ := io.ReadAll(q.Body)
+		told <- q.Header.Get("webhook-signature")[:3] + string(text)
+	}))
+	defer server.Close()
+	r.write("hook.secret", "whsec_"+strings.Repeat("QUJD", 8))
+	table := fmt.Sprintf("[[inbox.webhook]]\nurl = %q\nsecret_file = \"hook.secret\"\n", server.URL)
+	cfg := r.config(r.box("good", r.server.IMAP().Port, "") + table)
+	_, stop := r.start(cfg)
+	defer func() { check(t, stop()) }()
+	r.logged("mailbox is watched from here on")
+	r.logged("a webhook is told of events from here on", "inbox=good")
+	check(t, r.server.Append("good@seller.test", []byte("From: a@b.test\r\nSubject: Hello\r\n\r\nHello.\r\n"), time.Time{}))
+	if text := <-told; !strings.HasPrefix(text, "v1,{") || !strings.Contains(text, `"type":"inbox.received"`) || !strings.Contains(text, `"inbox":"good"`) {
+		t.Error(text)
+	}
+
+	r.write("hook.secret", "secret")
+	if err := Check(cfg, r.world()); err == nil || !strings.Contains(err.Error(), "inbox.webhook.secret_file: reading a webhook secret: ") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
 	}
 }

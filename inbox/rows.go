@@ -44,6 +44,8 @@ const (
 	tableVisits    store.Table = "visits"    // agent id
 	tableSpool     store.Table = "spool"     // folder
 	tableReviews   store.Table = "reviews"   // number
+	tableHooks     store.Table = "hooks"     // id of a webhook
+	tableUntold    store.Table = "untold"    // id of a webhook, number of an event
 	tableOnce      store.Table = "once"      // key of who asks for an action
 	tableLetters   store.Table = "letters"   // as outbox; the bytes of the mail
 

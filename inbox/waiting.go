@@ -22,7 +22,7 @@ type pendingRow struct {
 // Waiting is one thing that waits for the owner.
 type Waiting struct {
 	Key     string         `json:"key"`            // what approve and refuse take
-	Kind    string         `json:"kind"`           // message, event, letter, bounce, record, reply, agent, knock, mail or action
+	Kind    string         `json:"kind"`           // message, event, letter, bounce, record, reply, agent, knock, mail, action or webhook
 	Text    string         `json:"text,omitempty"` // its beginning; text from outside
 	At      int64          `json:"at"`             // Unix seconds
 	Reason  string         `json:"reason"`
@@ -59,7 +59,7 @@ const (
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, waitingActions, in.atDoorMessages, knocks, mailsToReview} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, waitingActions, in.atDoorMessages, knocks, mailsToReview, untoldEvents} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -141,6 +141,9 @@ func (in *Inbox) Approve(key string) error {
 				return j.moving(l)
 			})
 		}
+		if untold, ok := strings.CutPrefix(key, hookPrefix); ok {
+			return j.tellAgain(untold)
+		}
 		if strings.HasPrefix(key, bouncePrefix) {
 			return cannot("a mail that came back cannot be sent again: act anew, and refuse %q to put the report aside", key)
 		}
@@ -178,6 +181,9 @@ func (in *Inbox) Refuse(key, reason string) error {
 				}
 				return j.stuck(l, DeliveryDropped, "given up by the owner: "+l.Error)
 			})
+		}
+		if untold, ok := strings.CutPrefix(key, hookPrefix); ok {
+			return j.putAside(tableUntold, untold, &untoldRow{})
 		}
 		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
 			return j.putAside(tableBounced, id, &bounceRow{})

@@ -1,0 +1,175 @@
+// Package webhook tells an address of the events of an inbox, signed as Standard Webhooks has it
+// (https://www.standardwebhooks.com).
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/plainfile"
+	"github.com/go-json-experiment/json"
+)
+
+// Secret signs what is told. It prints as nothing.
+type Secret struct{ key []byte }
+
+// String shows nothing of it.
+func (Secret) String() string { return "a webhook secret" }
+
+const (
+	secretPrefix = "whsec_"
+	leastSecret  = 24 // bytes
+	mostSecret   = 64 // bytes
+	maxFile      = 1 << 10
+)
+
+// LoadSecret reads a secret from a file that only its owner may touch: whsec_ and 24 to 64 bytes in base64. Its errors do not
+// show it.
+func LoadSecret(path string) (Secret, error) {
+	data, mode, err := plainfile.Read(path, maxFile)
+	if err != nil {
+		return Secret{}, fmt.Errorf("reading a webhook secret: %w", err)
+	}
+	if mode.Perm()&0o077 != 0 { // another user of the machine could tell the address anything
+		return Secret{}, fmt.Errorf("reading a webhook secret: %s has mode %04o and is open to other users: chmod 600 %[1]s", path, mode.Perm())
+	}
+	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < leastSecret || len(key) > mostSecret {
+		return Secret{}, fmt.Errorf(`reading a webhook secret: %s holds none: echo "whsec_$(openssl rand -base64 32)" makes one`, path)
+	}
+	return Secret{key}, nil
+}
+
+// sign is the signature of a message (Standard Webhooks, "Signature scheme").
+func (s Secret) sign(id, timestamp string, body []byte) string {
+	mac := hmac.New(sha256.New, s.key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// Sender tells one address of the events of one inbox, one after the other.
+type Sender struct {
+	Inbox  *inbox.Inbox
+	URL    string
+	Secret Secret
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+const (
+	answerTime = 15 * time.Second
+	maxAnswer  = 4 << 10 // bytes that are read of an answer, and thrown away
+	storeWait  = time.Minute
+)
+
+// Run tells of events until ctx ends.
+func (s *Sender) Run(ctx context.Context) error {
+	client := &http.Client{
+		Timeout: answerTime, CheckRedirect: stay,
+		Transport: &http.Transport{IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10},
+	}
+	defer client.CloseIdleConnections()
+	id := hookID(s.URL)
+	if _, _, _, err := s.Inbox.NextForHook(id); err == nil {
+		s.Log.Info("a webhook is told of events from here on", "inbox", s.Inbox.Name(), "webhook", id)
+	}
+	for {
+		e, next, more, err := s.Inbox.NextForHook(id)
+		if err == nil && e != nil {
+			err = s.tell(ctx, client, id, e)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			s.Log.Error("a webhook cannot be told of events", "inbox", s.Inbox.Name(), "webhook", id, "error", err)
+			next, more = s.Now().Add(storeWait), nil
+		case e != nil:
+			continue
+		}
+		timer := time.NewTimer(max(next.Sub(s.Now()), 0))
+		select {
+		case <-ctx.Done():
+		case <-more:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// stay follows no redirect: who moved would be told elsewhere than the owner has written.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// hookID names an address in the store: with another address it is another webhook.
+func hookID(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return hex.EncodeToString(sum[:8])
+}
+
+// tell tells of one event and notes what came of it. Cut off by the end of ctx nothing is noted: it is told again.
+func (s *Sender) tell(ctx context.Context, client *http.Client, id string, e *inbox.Event) error {
+	err := s.post(ctx, client, e)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil {
+		return s.Inbox.HookTold(id, e.Seq)
+	}
+	s.Log.Warn("a webhook was not told", "inbox", s.Inbox.Name(), "webhook", id, "seq", e.Seq, "error", err)
+	where, _ := url.Parse(s.URL) // the configuration was checked
+	return s.Inbox.HookFailed(id, where.Host, e, err.Error())
+}
+
+// payload is what is told.
+type payload struct {
+	Type      string      `json:"type"`
+	Timestamp string      `json:"timestamp"` // when it happened
+	Inbox     string      `json:"inbox"`
+	Data      inbox.Event `json:"data"`
+}
+
+// post makes one try. Its errors name neither the address, in which a secret may stand, nor what was answered.
+func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) error {
+	body, err := json.Marshal(payload{"inbox." + e.Kind, time.Unix(e.At, 0).UTC().Format(time.RFC3339), s.Inbox.Name(), *e})
+	if err != nil {
+		return fmt.Errorf("writing the event: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("it is no address")
+	}
+	id, timestamp := "evt_"+s.Inbox.Name()+"_"+e.Seq, strconv.FormatInt(s.Now().Unix(), 10)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "agentmaild")
+	r.Header.Set("webhook-id", id)
+	r.Header.Set("webhook-timestamp", timestamp)
+	r.Header.Set("webhook-signature", s.Secret.sign(id, timestamp, body))
+	response, err := client.Do(r)
+	if failed := new(url.Error); errors.As(err, &failed) {
+		return failed.Err
+	}
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer)) // so that the connection serves again
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("it answered with the status %d", response.StatusCode)
+	}
+	return nil
+}
