@@ -84,6 +84,11 @@ func (c *Client) Events(ctx context.Context, name, after string, wait bool) ([]i
 	return call[[]inbox.Event](ctx, c, http.MethodGet, path(name, "events")+"?"+query.Encode(), nil)
 }
 
+// Settled returns what became of actions that waited for the owner.
+func (c *Client) Settled(ctx context.Context, name string) ([]inbox.Event, error) {
+	return call[[]inbox.Event](ctx, c, http.MethodGet, path(name, "settled"), nil)
+}
+
 // tell is call for what has no answer but that it was done.
 func tell(ctx context.Context, c *Client, method, path string, body any) error {
 	_, err := call[struct{}](ctx, c, method, path, body)
@@ -111,6 +116,7 @@ func (s *Server) agents(mux *http.ServeMux) {
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/roster", setRoster)
 	s.inbox(mux, "POST /v1/inboxes/{inbox}/rulings", rule)
 	s.inbox(mux, "GET /v1/inboxes/{inbox}/events", events)
+	s.inbox(mux, "GET /v1/inboxes/{inbox}/settled", func(in *inbox.Inbox, _ *http.Request) (any, error) { return in.Settled() })
 }
 
 func putContact(in *inbox.Inbox, r *http.Request) (any, error) {

@@ -146,6 +146,31 @@ func (in *Inbox) LastEvent() (string, error) {
 	return store.Key(last), err
 }
 
+// settledAmong is how many of the last events Settled looks at.
+const settledAmong = 1000
+
+// Settled is what became of actions that waited for the owner, as far as it is
+// among the last events: approved, refused, or ended by itself. Reason says which,
+// in words of the daemon and the owner's.
+func (in *Inbox) Settled() ([]Event, error) {
+	var list []Event
+	err := in.view(func(tx *store.Tx) error {
+		last, err := tx.Last(tableEvents)
+		if err != nil {
+			return err
+		}
+		return tx.Scan(tableEvents, "", store.Key(last-min(last, settledAmong)), func(r store.Row) (bool, error) {
+			var e Event
+			err := r.Decode(&e)
+			if e.Waiting != "" && e.Kind != KindAsked {
+				list = append(list, e)
+			}
+			return true, err
+		})
+	})
+	return list, err
+}
+
 // messageOf names a message in an event that is not about a delivery.
 func messageOf(m *intent.Message) Result {
 	return Result{Type: m.Type, Thread: m.Thread, ID: m.ID}

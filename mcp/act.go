@@ -32,7 +32,7 @@ type change struct {
 // Text says whether it was sent.
 func (d done) Text() string {
 	if !d.Sent {
-		return fmt.Sprintf("Nothing was sent: the owner is asked about this %s under %s, because of: %s. It is sent if the owner approves; list_waiting shows whether it still waits. Do not send it again.",
+		return fmt.Sprintf("Nothing was sent: the owner is asked about this %s under %s, because of: %s. It is sent if the owner approves; list_waiting shows what became of it. Do not send it again.",
 			d.Type, d.Waiting, strings.Join(d.Rules, ", "))
 	}
 	text := fmt.Sprintf("Sent: %s %s to %s", d.Type, d.ID, d.To)

@@ -38,6 +38,7 @@ type Inbox interface {
 	Tasks() ([]inbox.Task, error)
 	Task(id string) (inbox.Task, error)
 	Waiting() ([]inbox.Waiting, error)
+	Settled() ([]inbox.Event, error)
 	CheckRecord(ctx context.Context, id string, ours bool) (inbox.Record, []byte, record.Report, error)
 	Propose(inbox.Action) (inbox.Done, error)
 }

@@ -156,6 +156,24 @@ func (b broken) Threads() ([]inbox.Thread, error) {
 	return nil, b.err
 }
 
+// TestSettled has a model told what its owner decided, and why.
+func TestSettled(t *testing.T) {
+	s := newScene(t)
+	session := s.piped(s.server(s.pair.Buyer))
+	slot := `{"to": "agent@seller.test", "slots": [{"start": "2026-11-12T1%d:00:00+01:00", "end": "2026-11-12T1%d:30:00+01:00", "time_zone": "Europe/Berlin"}]}`
+	for i, decide := range []func(key string) error{s.pair.Buyer.Approve, func(key string) error { return s.pair.Buyer.Refuse(key, "not on a\nThursday") }} {
+		d, _ := use[done](s, session, "propose_times", fmt.Sprintf(slot, i, i))
+		s.check(decide(d.Waiting))
+	}
+	list, text := use[waitingList](s, session, "list_waiting", `{}`)
+	if len(list.Waiting) != 0 || len(list.Settled) != 2 || list.Settled[0].Outcome != "approved by the owner" || list.Settled[1].Outcome != "refused by the owner: not on a Thursday" {
+		t.Errorf("settled: %+v", list)
+	}
+	if !strings.Contains(text, "\nsettled: propose_times "+list.Settled[1].Key+" at 2026-11-02T09:00:00Z: refused by the owner: not on a Thursday") {
+		t.Errorf("settled: %s", text)
+	}
+}
+
 // TestBroken has a model told nothing of what goes wrong in the daemon, whose
 // log says it, and all of it where there is no log.
 func TestBroken(t *testing.T) {

@@ -106,7 +106,7 @@ var tools = []tool{
 	},
 	{
 		name: "list_waiting", title: "List what waits for the owner",
-		description: "List what waits for the owner's decision, such as actions beyond the limits and messages that could not be proven. Only the owner can decide.",
+		description: "List what waits for the owner's decision, such as actions beyond the limits and messages that could not be proven, and what became of actions that waited. Only the owner can decide.",
 		input:       object(nil, theInbox), output: schemaOf[waitingList](), hints: looks(false), run: listWaiting,
 	},
 	{

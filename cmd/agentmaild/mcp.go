@@ -77,6 +77,10 @@ func (d distantInbox) Propose(act inbox.Action) (inbox.Done, error) {
 	return d.client.Propose(d.ctx, d.in.Name, act)
 }
 
+func (d distantInbox) Settled() ([]inbox.Event, error) {
+	return d.client.Settled(d.ctx, d.in.Name)
+}
+
 func (d distantInbox) CheckRecord(ctx context.Context, id string, ours bool) (inbox.Record, []byte, record.Report, error) {
 	kept, err := d.client.CheckRecord(ctx, d.in.Name, id, ours)
 	return kept.Record, kept.File, kept.Report, err
