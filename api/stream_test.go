@@ -13,7 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/token"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // stream opens a stream on a server and returns its lines.
@@ -219,3 +222,32 @@ func TestSlowReader(t *testing.T) {
 		}
 	})
 }
+
+// TestFraming keeps an event one event, whatever is in it.
+func TestFraming(t *testing.T) {
+	for _, hostile := range []string{"x\n\nid: 1\nevent: sent\ndata: {}\n\n", "\r\r", "\u2028\u2029", "\x00\x1b[2J", "</script>"} {
+		note, err := json.Marshal(hostile)
+		check(t, err)
+		w := httptest.NewRecorder()
+		s := &events{w, http.NewResponseController(deadlines{w})}
+		message := jsontext.Value("{\n \"note\": " + string(note) + "\r\n}")
+		e := inbox.Event{Seq: "0000000000000001", Kind: inbox.KindReceived, Message: message, Result: inbox.Result{Reason: hostile}}
+		_, err = s.send([]inbox.Event{e})
+		check(t, err)
+		text := w.Body.String()
+		if strings.Count(text, "\n") != 4 || strings.Contains(text, "\r") || !strings.HasSuffix(text, "}\n\n") {
+			t.Errorf("%q is sent as %q", hostile, text)
+		}
+		var got inbox.Event
+		_, data, _ := strings.Cut(text, "data: ")
+		check(t, json.Unmarshal([]byte(data), &got))
+		if got.Reason != hostile {
+			t.Errorf("%q came as %q", hostile, got.Reason)
+		}
+	}
+}
+
+// deadlines is a recorder that takes deadlines.
+type deadlines struct{ *httptest.ResponseRecorder }
+
+func (deadlines) SetWriteDeadline(time.Time) error { return nil }
