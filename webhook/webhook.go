@@ -79,10 +79,7 @@ const (
 
 // Run tells of events until ctx ends.
 func (s *Sender) Run(ctx context.Context) error {
-	client := &http.Client{
-		Timeout: answerTime, CheckRedirect: stay,
-		Transport: &http.Transport{IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10},
-	}
+	client := newClient()
 	defer client.CloseIdleConnections()
 	id := hookID(s.URL)
 	if _, _, _, err := s.Inbox.NextForHook(id); err == nil {
@@ -112,8 +109,14 @@ func (s *Sender) Run(ctx context.Context) error {
 	}
 }
 
-// stay follows no redirect: who moved would be told elsewhere than the owner has written.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// newClient follows no redirect: who moved would be told elsewhere than the owner has written.
+func newClient() *http.Client {
+	return &http.Client{
+		Timeout:       answerTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10},
+	}
+}
 
 // hookID names an address in the store: with another address it is another webhook.
 func hookID(address string) string {

@@ -256,7 +256,8 @@ func (r *rig) tryOnce() error {
 	if err != nil || e == nil {
 		return fmt.Errorf("nothing is due: %w", err)
 	}
-	client := &http.Client{CheckRedirect: stay}
+	client := newClient()
+	defer client.CloseIdleConnections()
 	return r.sender.tell(r.t.Context(), client, id, e)
 }
 
@@ -286,6 +287,9 @@ func TestGone(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	} else {
 		check(t, r.inbox.HookFailed(id, "shop.test", e, "again")) // waits once more
+	}
+	if e, _, _, err := r.inbox.NextForHook(id); err != nil || e != nil {
+		t.Errorf("told again of %+v, %v", e, err)
 	}
 	if waiting, err := r.inbox.Waiting(); err != nil || len(waiting) != most-1 || !strings.HasSuffix(waiting[0].Reason, "again") {
 		t.Errorf("%d wait, %v", len(waiting), err)
