@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/inert"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/plainfile"
 	"github.com/go-json-experiment/json"
@@ -152,6 +153,7 @@ func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) 
 	if err != nil {
 		return fmt.Errorf("writing the event: %w", err)
 	}
+	body = inert.JSON(body)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("it is no address")

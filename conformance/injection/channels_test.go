@@ -53,6 +53,7 @@ var channels = []channel{
 	{"the tools of a model", false, throughTools, outsideFences},
 	{"the API", true, throughAPI, outsideMembers},
 	{"the API's stream of events", true, throughStream, outsideMembers},
+	{"the webhooks", true, func(w *world) string { return w.told.String() }, outsideMembers},
 	{"mails", true, throughMails, outsideQuotes},
 	{"the log", false, func(w *world) string { return w.log.all.String() }, outsideLog},
 	{"the command line", false, throughCommands, outsideBars},

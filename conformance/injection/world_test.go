@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/inbox/inboxtest"
 	"github.com/agentmaild/agentmaild/mailbox"
+	"github.com/agentmaild/agentmaild/webhook"
 	"github.com/go-json-experiment/json"
 )
 
@@ -28,7 +31,8 @@ type world struct {
 	*testing.T
 	pair  *inboxtest.Pair
 	log   log
-	mails [][]byte // all that went out, in their order
+	mails [][]byte        // all that went out, in their order
+	told  strings.Builder // what the webhooks were told, a line each
 	items []intent.Item
 }
 
@@ -72,7 +76,10 @@ func put(t *testing.T, place, text string) (w *world, stopped error) {
 		}
 		return a
 	}})))
-	if stopped = p.write(w, text); stopped != nil {
+	done := w.listen()
+	stopped = p.write(w, text)
+	done()
+	if stopped != nil {
 		return w, stopped
 	}
 	w.pair.Now = w.pair.Now.Add(2 * time.Hour) // the owners are told
@@ -81,6 +88,57 @@ func put(t *testing.T, place, text string) (w *world, stopped error) {
 		w.send(in)
 	}
 	return w, nil
+}
+
+// listen has the webhooks of both sides told of all that happens from here on,
+// until it is done.
+func (w *world) listen() (done func()) {
+	w.Helper()
+	ctx, stop := context.WithCancel(w.Context())
+	told := map[string]chan []byte{}
+	for _, in := range w.inboxes() {
+		told["/"+in.Name()] = make(chan []byte, 1000)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil {
+			told[r.URL.Path] <- body
+		}
+	}))
+	var running sync.WaitGroup
+	before, now := map[string]string{}, w.pair.Now
+	for _, in := range w.inboxes() {
+		last, err := in.LastEvent()
+		w.check(err)
+		before[in.Name()] = last
+		begun := closing{make(chan struct{})} // its first line says that it tells from here on
+		sender := webhook.Sender{Inbox: in, URL: server.URL + "/" + in.Name(), Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(begun, nil))}
+		running.Go(func() { _ = sender.Run(ctx) })
+		<-begun.ch
+	}
+	return func() {
+		for _, in := range w.inboxes() {
+			events, _, err := in.Events(before[in.Name()], 1000)
+			w.check(err)
+			for range events {
+				w.told.Write(append(<-told["/"+in.Name()], '\n'))
+			}
+		}
+		stop()
+		running.Wait()
+		server.Close()
+	}
+}
+
+// closing closes a channel at the first line of a log.
+type closing struct{ ch chan struct{} }
+
+func (c closing) Write(line []byte) (int, error) {
+	select {
+	case <-c.ch:
+	default:
+		close(c.ch)
+	}
+	return len(line), nil
 }
 
 func (w *world) inboxes() []*inbox.Inbox { return []*inbox.Inbox{w.pair.Buyer, w.pair.Seller} }
