@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/agentmaild/agentmaild/api"
@@ -552,9 +553,17 @@ func outsideText(w *world, shown string) string {
 
 // program is agentmaild, built once.
 var program = sync.OnceValue(func() string {
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("agentmaild-injection-%d", os.Getpid()))
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/agentmaild").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", built, "../../cmd/agentmaild").CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("building agentmaild: %v\n%s", err, out))
 	}
-	return path
+	return built
 })
+
+var built = filepath.Join(os.TempDir(), fmt.Sprintf("agentmaild-injection-%d", os.Getpid()))
+
+// TestMain leaves nothing behind.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.Remove(built)
+	os.Exit(code)
+}
