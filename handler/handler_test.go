@@ -126,7 +126,7 @@ func TestComplaint(t *testing.T) {
 			s := newScene(t)
 			s.ask()
 			s.answer(s.handler(c.script))
-			want := "the handler failed 1 times: running sh: exit status 1" + c.want
+			want := "the handler failed: running sh: exit status 1" + c.want
 			if got := s.trouble(); got != want {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}

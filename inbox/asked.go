@@ -17,7 +17,7 @@ import (
 type asking struct {
 	action   Action
 	to       string
-	thread   string // "" outside a negotiation
+	thread   string // "" outside a negotiation, and where it would begin one
 	answers  string // id of a message there
 	until    int64  // when what it answers ends, Unix seconds; 0: never
 	files    attachedFiles

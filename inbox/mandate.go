@@ -139,7 +139,7 @@ func (j *judge) sendOrAsk(a Action, m intent.Message, row *threadRow) (Done, err
 	if err != nil {
 		return Done{}, err
 	}
-	authority, asked, err := j.mayGo(asking{action: a, to: m.To.Address, thread: m.Thread, answers: m.InReplyTo, until: row.answerable(&m)}, func() (limits.Proposal, limits.Standing, error) {
+	authority, asked, err := j.mayGo(asking{action: a, to: m.To.Address, thread: row.ID, answers: m.InReplyTo, until: row.answerable(&m)}, func() (limits.Proposal, limits.Standing, error) {
 		return j.proposal(next, row)
 	})
 	switch {

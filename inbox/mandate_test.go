@@ -265,6 +265,9 @@ func TestRefusedByLimits(t *testing.T) {
 // TestHandle holds the owner's program to limits only where there are some.
 func TestHandle(t *testing.T) {
 	s := newScene(t)
+	if done, err := s.buyer.Propose(askAction()); err != nil || done.Waiting == "" || done.Thread != "" || s.waiting(s.buyer).Thread != "" {
+		t.Errorf("of a thread that has not begun: %+v, %v", done, err)
+	}
 	if done, err := s.buyer.Handle(askAction()); err != nil || done.Waiting != "" {
 		t.Errorf("without limits: %+v, %v", done, err)
 	}

@@ -101,7 +101,10 @@ func failedEvents(tx *store.Tx, list *[]Waiting) error {
 		if _, err := tx.Get(tableEvents, r.Key, &e); err != nil {
 			return false, err
 		}
-		reason := fmt.Sprintf("the handler failed %d times: %s", row.Tries, row.Error)
+		reason := "the handler failed: " + row.Error
+		if row.Tries > 1 {
+			reason = fmt.Sprintf("the handler failed %d times: %s", row.Tries, row.Error)
+		}
 		*list = append(*list, Waiting{Key: eventPrefix + r.Key, Kind: "event", At: e.At, Reason: reason, Thread: e.Thread, Message: e.Message, Proof: e.Proof})
 		return true, nil
 	})
