@@ -153,7 +153,8 @@ func (in *Inbox) waitingAction(n string) (row askedRow, err error) {
 }
 
 // approved takes an action that the owner approves off the list, and returns
-// the decision that had the owner asked. The files must be those of then.
+// the decision that had the owner asked. Whom it is for and its files must be
+// those of then; what it answers is, or it would not wait any more.
 func (j *judge) approved(a *asking) (limits.Decision, error) {
 	var row askedRow
 	known, err := j.tx.Get(tableActions, j.by.approved, &row)
@@ -162,6 +163,8 @@ func (j *judge) approved(a *asking) (limits.Decision, error) {
 		return row.Decision, err
 	case !known:
 		return row.Decision, cannot("nothing waits under %q any more", actionPrefix+j.by.approved)
+	case row.To != a.to: // a name card was changed
+		return row.Decision, cannot("to: it would go to %s now, and the agent asked about %s: refuse %q", a.to, row.To, actionPrefix+j.by.approved)
 	case !reflect.DeepEqual(row.Digests, a.files.digests()):
 		return row.Decision, cannot("files: one has changed since the agent asked: refuse %q", actionPrefix+j.by.approved)
 	}
