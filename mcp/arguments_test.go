@@ -11,7 +11,7 @@ import (
 
 func toolNamed(t testing.TB, name string) tool {
 	t.Helper()
-	for _, tool := range tools {
+	for _, tool := range tools() {
 		if tool.name == name {
 			return tool
 		}
@@ -93,35 +93,35 @@ func FuzzUnderstood(f *testing.F) {
 		`{"items":"[{\"description\":\"Mug\",\"quantity\":\"200\"}]","total":"550.00 EUR"}`, `{"total":{"amount":"1","currency":"EUR"},"items":[{"description":"","quantity":1e3,"unit_price":"0.01 EUR"}]}`,
 		`{"limit":"7","open":"false","kind":null}`, `{"error":"{\"code\":\"x\"}","request":"x","output":"{}"}`, `{"ref":"x","slot":"4","valid_seconds":1}`, `"{\"ref\":\"x\"}"`, `{"ref":"\ud800"}`,
 	} {
-		for i := range tools {
+		for i := range tools() {
 			f.Add(i, seed)
 		}
 	}
-	resolved := make([]*jsonschema.Resolved, len(tools))
-	for i, t := range tools {
+	resolved := make([]*jsonschema.Resolved, len(tools()))
+	for i, t := range tools() {
 		var err error
 		if resolved[i], err = t.input.Resolve(nil); err != nil {
 			f.Fatal(err)
 		}
 	}
 	f.Fuzz(func(t *testing.T, i int, args string) {
-		if i < 0 || i >= len(tools) {
+		if i < 0 || i >= len(tools()) {
 			return
 		}
-		got, err := understood(tools[i].input, "", jsontext.Value(args))
+		got, err := understood(tools()[i].input, "", jsontext.Value(args))
 		if err != nil {
 			return
 		}
-		again, err := understood(tools[i].input, "", got)
+		again, err := understood(tools()[i].input, "", got)
 		if err != nil || string(again) != string(got) {
-			t.Errorf("%s: %s is read as %s, which is read as %s, %v", tools[i].name, args, got, again, err)
+			t.Errorf("%s: %s is read as %s, which is read as %s, %v", tools()[i].name, args, got, again, err)
 		}
 		var value any
 		if err := json.Unmarshal(got, &value); err != nil {
 			t.Fatalf("%s became no JSON: %s, %v", args, got, err)
 		}
 		if err := resolved[i].Validate(value); err != nil {
-			t.Errorf("%s: %s is read as %s, which the schema does not allow: %v", tools[i].name, args, got, err)
+			t.Errorf("%s: %s is read as %s, which the schema does not allow: %v", tools()[i].name, args, got, err)
 		}
 	})
 }

@@ -64,7 +64,7 @@ func (s *Server) server() *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "agentmaild", Title: "agentmaild", Version: version()}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
-	for _, t := range tools {
+	for _, t := range tools() {
 		hints := t.hints
 		hints.Title = t.title
 		server.AddTool(&sdk.Tool{

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/inert"
@@ -41,8 +42,9 @@ func assetPath(name string, data []byte) string {
 // longer.
 const maxText = 4000
 
-// pages are the templates, by their name.
-var pages = func() map[string]*template.Template {
+// pages are the templates, by their name. They are read when there is a page:
+// most commands, and most daemons, have none.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	base := template.Must(template.New("base.html").Funcs(template.FuncMap{
 		"cut": cut, "moment": moment, "machine": machine, "words": words,
 	}).ParseFS(parts, "parts/base.html", "parts/pieces.html"))
@@ -54,7 +56,7 @@ var pages = func() map[string]*template.Template {
 		made[name] = template.Must(template.Must(base.Clone()).ParseFS(parts, "parts/"+name+".html"))
 	}
 	return made
-}()
+})
 
 // cut is a text of which no more is shown than fits.
 func cut(text string) string {
@@ -112,7 +114,7 @@ func (v *view) show(status int, name, title string, body any) error {
 		}
 	}
 	var page bytes.Buffer
-	if err := pages[name].Execute(&page, f); err != nil {
+	if err := pages()[name].Execute(&page, f); err != nil {
 		return fmt.Errorf("making the page %s: %w", name, err)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
