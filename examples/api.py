@@ -16,6 +16,5 @@ done = json.load(call("/actions", action, **{"Idempotency-Key": str(uuid.uuid4()
 print("the owner is asked first: " + done["waiting"] if "waiting" in done else "asked " + done["to"], flush=True)
 for event in (json.loads(line[6:]) for line in events if line.startswith(b"data: ")):
     if event["kind"] == "received" and event.get("type") == "quote" and event["message"]["from"]["address"] == seller:
-        total = event["message"]["total"]  # what is proven stands beside it, and nowhere in the message
-        print("quoted", total["amount"], total["currency"], "by", seller, event["signature"], event["proof"]["domain"])
+        print("quoted {amount} {currency} by".format(**event["message"]["total"]), seller, event["signature"], event["proof"]["domain"])
         break
