@@ -23,6 +23,7 @@ func TestScripts(t *testing.T) {
 		Cmds: scriptCommands(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("VECTORS", vectors)
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // under the race detector each command would sleep a second at its end
 			return nil
 		},
 		RequireExplicitExec: true,
