@@ -29,6 +29,18 @@ func TestApprovedIsWhatWasAsked(t *testing.T) {
 			t.Errorf("it waits as %+v", w)
 		}
 	})
+	t.Run("another agent at the address", func(t *testing.T) {
+		s := agentScene(t, asks)
+		first := s.seller.AgentID()
+		check(t, s.buyer.PutContact(Contact{Agent: first, Addresses: []string{sellerAddress}}))
+		done := s.propose(s.buyer, Action{Type: ActRequest, To: sellerAddress, Offering: "chat", Text: "Hello."})
+		check(t, s.buyer.RemoveContact(first))
+		check(t, s.buyer.PutContact(Contact{Agent: newIdentity(t).ID(), Addresses: []string{sellerAddress}}))
+		check(t, s.buyer.Approve(done.Waiting))
+		if e := envelopeOf(t, s.letter(s.buyer)); e.To != first {
+			t.Errorf("it is for agent %s, the owner was asked about %s", e.To, first)
+		}
+	})
 	t.Run("another ask in the thread", func(t *testing.T) {
 		s := newScene(t, asks)
 		ask, raw := s.do(s.buyer, askAction())

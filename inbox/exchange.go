@@ -67,6 +67,7 @@ func (s *sending) request() (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
+	s.action.Agent = card.Agent // else a name card written meanwhile names whom an approved request is for (D200)
 	body, err := s.body(s.action.Input)
 	if err != nil {
 		return Done{}, err
