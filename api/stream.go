@@ -75,6 +75,9 @@ func (h *Handler) stream(c *call) (any, error) {
 	defer leave()
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.Header().Set("X-Accel-Buffering", "no") // nginx would wait for more
+	if c.Method == http.MethodHead {            // the mux takes one for a GET, and it would never end
+		return sent{}, nil
+	}
 	s := &events{c.w, http.NewResponseController(c.w)}
 	err = s.part(": events follow\n\n")
 	if err == nil {

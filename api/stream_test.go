@@ -251,3 +251,22 @@ func TestFraming(t *testing.T) {
 type deadlines struct{ *httptest.ResponseRecorder }
 
 func (deadlines) SetWriteDeadline(time.Time) error { return nil }
+
+// TestStreamHead answers a question for the head of a stream, which has no events, and is over with it: the next question on
+// the same connection is answered too.
+func TestStreamHead(t *testing.T) {
+	r := newRig(t)
+	server := httptest.NewServer(r.handler)
+	defer server.Close()
+	for range 2 {
+		q, err := http.NewRequestWithContext(t.Context(), "HEAD", server.URL+"/v1/inboxes/west/events/stream", nil)
+		check(t, err)
+		q.Header.Set("Authorization", "Bearer "+r.agent)
+		response, err := server.Client().Do(q)
+		check(t, err)
+		check(t, response.Body.Close())
+		if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("status %d, %v", response.StatusCode, response.Header)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/limits"
 )
 
@@ -39,6 +40,16 @@ func TestApprovedIsWhatWasAsked(t *testing.T) {
 		check(t, s.buyer.Approve(done.Waiting))
 		if e := envelopeOf(t, s.letter(s.buyer)); e.To != first {
 			t.Errorf("it is for agent %s, the owner was asked about %s", e.To, first)
+		}
+	})
+	t.Run("another offer under the id of a record", func(t *testing.T) {
+		s := newScene(t, asks)
+		s.known()
+		list, err := s.buyer.Records()
+		check(t, err)
+		s.propose(s.buyer, Action{Type: intent.Cancel, Ref: list[0].ID})
+		if w := s.waiting(s.buyer); w.Action.Ref != list[0].Offer {
+			t.Errorf("it waits as a cancel of %s, the record is of %s", w.Action.Ref, list[0].Offer)
 		}
 	})
 	t.Run("another ask in the thread", func(t *testing.T) {

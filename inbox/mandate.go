@@ -1,9 +1,9 @@
 package inbox
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +11,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/limits"
 	"github.com/agentmaild/agentmaild/limits/calendar"
+	"github.com/agentmaild/agentmaild/plainfile"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/agentmaild/agentmaild/threads"
 )
@@ -113,12 +114,11 @@ func (in *Inbox) offerToAccept(ref string) (*intent.Message, error) {
 
 // busyTimes are those of the calendar that overlap any of the slots.
 func busyTimes(l *limits.Limits, slots []calendar.Span) ([]calendar.Span, error) {
-	f, err := os.Open(l.Times.Calendar)
+	file, _, err := plainfile.Read(l.Times.Calendar, calendar.MaxFile) // a pipe would be waited for without end
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	c, err := calendar.Read(f, l.Zone)
+	c, err := calendar.Read(bytes.NewReader(file), l.Zone)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,10 @@ func (j *judge) sendOrAsk(a Action, m intent.Message, row *threadRow) (Done, err
 	if err != nil {
 		return Done{}, err
 	}
-	authority, asked, err := j.mayGo(asking{action: a, to: m.To.Address, thread: row.ID, answers: m.InReplyTo, until: row.answerable(&m)}, func() (limits.Proposal, limits.Standing, error) {
+	if a.Ref != "" { // the other side chooses the ids of its records, and what one of them names may change (D200)
+		a.Ref = row.about(&m)
+	}
+	authority, asked, err := j.mayGo(asking{action: a, to: m.To.Address, thread: row.ID, answers: m.InReplyTo, until: row.answers(&m)}, func() (limits.Proposal, limits.Standing, error) {
 		return j.proposal(next, row)
 	})
 	switch {
@@ -156,9 +159,9 @@ func (j *judge) sendOrAsk(a Action, m intent.Message, row *threadRow) (Done, err
 	return j.send(next, row)
 }
 
-// answerable is until when a message can answer what it does, 0 where it
-// answers nothing that ends.
-func (t *threadRow) answerable(m *intent.Message) int64 {
+// answers is until when a message can answer what it does, 0 where it answers
+// nothing that ends.
+func (t *threadRow) answers(m *intent.Message) int64 {
 	for _, id := range []string{t.about(m), m.Replaces, m.InReplyTo} {
 		if e, ok := t.Find(id); ok && e.State == threads.Open {
 			return e.Exp

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -390,7 +391,7 @@ func TestTimes(t *testing.T) {
 	raw := s.letter(s.buyer)
 	s.expect(s.seller, raw, "accepted signed")
 	asked("offered", times(slot("2026-11-12", "10:30", "11:30")), limits.RuleAgreed)
-	accept, raw := s.do(s.seller, Action{Type: intent.Accept, Ref: first.ID, Slot: new(1)})
+	_, raw = s.do(s.seller, Action{Type: intent.Accept, Ref: first.ID, Slot: new(1)})
 	s.expect(s.buyer, raw, "accepted signed")
 	asked("agreed", times(slot("2026-11-13", "14:30", "15:30")), limits.RuleAgreed)
 	asked("not chosen", times(slot("2026-11-12", "10:30", "11:30")))
@@ -400,8 +401,10 @@ func TestTimes(t *testing.T) {
 	asked("cancelled", times(slot("2026-11-13", "14:00", "15:00")))
 	s.letter(s.buyer)
 	check(t, os.Remove(path))
+	check(t, syscall.Mkfifo(path, 0o600))
+	asked("with a pipe for it", times(slot("2026-11-16", "14:00", "15:00")), limits.RuleCalendar)
+	check(t, os.Remove(path))
 	asked("without its calendar", times(slot("2026-11-16", "14:00", "15:00")), limits.RuleCalendar)
-	_ = accept
 }
 
 // TestExchangeIsAsked has the owner of an agent that decides nothing asked about

@@ -85,9 +85,6 @@ func (c *call) propose(t intent.Type) (answer, error) {
 		return nil, err
 	}
 	result := done{Sent: d.Waiting == "", Type: string(t), ID: d.ID, Thread: d.Thread, Task: plain(d.Task), To: d.To, Waiting: d.Waiting}
-	if !result.Sent && a.To != "" { // it would begin a thread
-		result.Thread = ""
-	}
 	for _, e := range d.Changes {
 		result.Changes = append(result.Changes, change{e.Entry, string(e.State)})
 	}

@@ -15,9 +15,11 @@ import (
 	"time"
 )
 
-// Bounds of a file.
+// MaxFile is the largest file, in bytes.
+const MaxFile = 4 << 20
+
+// Other bounds of a file.
 const (
-	maxFile   = 4 << 20 // bytes
 	maxEvents = 10000
 	maxDepth  = 8 // components in components; an alarm in an event is the third
 )
@@ -40,12 +42,12 @@ type Calendar struct{ events []*event }
 // not understood might be busy. Errors name the line, and never show text of
 // the file.
 func Read(r io.Reader, zone *time.Location) (*Calendar, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
 	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("the calendar is larger than %d bytes: export fewer days", maxFile)
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("the calendar is larger than %d bytes: export fewer days", MaxFile)
 	}
 	rd := &reader{zones: zones{home: zone, known: map[string]*time.Location{}}, changed: map[string][]moment{}}
 	for line, text := range unfolded(strings.TrimPrefix(string(data), "\ufeff")) {

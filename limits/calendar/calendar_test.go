@@ -163,7 +163,7 @@ func TestReadRefuses(t *testing.T) {
 		"position":           {file(start + "RRULE:FREQ=YEARLY;BYDAY=MO;BYSETPOS=1"), "BYSETPOS"},
 		"long list":          {file(start + "RRULE:FREQ=MONTHLY;BYMONTHDAY=1" + strings.Repeat(",1", maxList)), "BYMONTHDAY"},
 		"many events":        {"BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\n"+start+"END:VEVENT\n", maxEvents+1), "more than 10000 events"},
-		"large":              {strings.Repeat("x", maxFile+1), "larger than"},
+		"large":              {strings.Repeat("x", MaxFile+1), "larger than"},
 	} {
 		_, err := Read(strings.NewReader(c.text), berlin)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
