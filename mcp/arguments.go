@@ -53,7 +53,7 @@ func wrong(s *jsonschema.Schema, place string) error {
 		"object": `a JSON object`, "array": `a JSON array`, "string": `a string`, "boolean": `true or false`,
 		"integer": `a whole number`, "number": `a number with a point for decimals and nothing else, as in 2.5`,
 	}[s.Type]
-	return fmt.Errorf("%s: must be %s", place, want)
+	return fmt.Errorf("%s: must be %s", named(place), want)
 }
 
 func oneOf(s *jsonschema.Schema, place, value string) error {

@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net/http"
 
 	"github.com/agentmaild/agentmaild/token"
@@ -30,8 +33,31 @@ func (s *Server) Handler(check func(secret string) (token.Token, bool)) http.Han
 			http.Error(w, "a token is needed: make one with `agentmaild token new NAME --scope agent`", http.StatusUnauthorized)
 			return
 		}
+		if r.Method == http.MethodPost && !single(w, r) {
+			return
+		}
 		streams.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, shown)))
 	}))
+}
+
+// single reads the body, and refuses one of several messages: MCP has none since
+// 2025-06-18 ("Sending Messages to the Server"), and 18 000 questions find room in
+// one body, whose answers are hundreds of MiB (D176).
+func single(w http.ResponseWriter, r *http.Request) bool {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	switch large := new(http.MaxBytesError); {
+	case errors.As(err, &large):
+		http.Error(w, "the body is too large: 1 MiB is the most", http.StatusRequestEntityTooLarge)
+		return false
+	case err != nil:
+		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		return false
+	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
+		http.Error(w, "several messages in one body are not answered: send each in a request of its own", http.StatusBadRequest)
+		return false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return true
 }
 
 type tokenKey struct{}

@@ -45,6 +45,7 @@ func TestHandler(t *testing.T) {
 		{"a form", "POST", "a=b", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415},
 		{"10 MB", "POST", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("a", 10<<20) + `"}}`, nil, 413},
 		{"no JSON", "POST", "{", nil, 400},
+		{"several messages", "POST", "\r\n [" + initialize + `,{"jsonrpc":"2.0","id":2,"method":"tools/list"}]`, nil, 400},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, h.URL, strings.NewReader(c.body))
 		s.check(err)
