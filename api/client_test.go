@@ -169,6 +169,7 @@ func TestCovered(t *testing.T) {
 	t.Run("proposal", TestProposal)
 	t.Run("count", TestCount)
 	t.Run("exchange", TestExchange)
+	t.Run("file", TestFile)
 	t.Run("broken", TestBroken)
 	var missing []string
 	for _, methods := range readDocument(t, document).Paths {

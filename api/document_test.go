@@ -154,9 +154,15 @@ func documented(t *testing.T, q *http.Request, a *httptest.ResponseRecorder) {
 			}
 			return
 		}
+		if kind := a.Header().Get("Content-Type"); kind == "application/octet-stream" && a.Code < 300 {
+			contents, _ := named["content"].(map[string]any)
+			if _, known := contents[kind]; !known {
+				t.Errorf("%s: the document has no %s of %s", o.ID, status, kind)
+			}
+		}
 		at = append(at, "content", a.Header().Get("Content-Type"), "schema")
 	}
-	if strings.HasPrefix(a.Header().Get("Content-Type"), "text/event-stream") {
+	if !strings.HasSuffix(a.Header().Get("Content-Type"), "json") { // events, and files
 		return
 	}
 	validate(t, at, a.Body.Bytes())

@@ -28,7 +28,7 @@ func listWaiting(_ *Handler, c *call) (any, error) {
 			case c.token.Scope != token.Owner:
 				w = w.ToAgent()
 			}
-			items = append(items, w)
+			items = append(items, w.Elsewhere(c.in.Name()))
 		}
 		return items, "", nil
 	})

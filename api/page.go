@@ -65,7 +65,7 @@ func listEvents(_ *Handler, c *call) (any, error) {
 		return nil, err
 	}
 	events, _, err := c.in.Events(after, limit+1) // one more tells whether there are more
-	p := page[inbox.Event]{Items: events}
+	p := page[inbox.Event]{Items: shown(c, events)}
 	if len(events) > limit {
 		p.Items, p.Next = events[:limit], events[limit-1].Seq
 	}

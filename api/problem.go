@@ -19,6 +19,7 @@ const (
 	codeLimits       code = "limits" // the owner's limits forbid it, and the owner is not asked
 	codeNotFound     code = "not_found"
 	codeMethod       code = "method_not_allowed"
+	codeGone         code = "gone"  // it was here
 	codeState        code = "state" // the thread's state does not allow it
 	codeTooLarge     code = "too_large"
 	codeMediaType    code = "media_type"
@@ -89,6 +90,8 @@ func problemOf(err error) problem {
 		status, code, detail = http.StatusUnprocessableEntity, codeReused, "this Idempotency-Key was used for another action: take a new key for a new action"
 	case errors.Is(err, inbox.ErrUnknown):
 		status, code, detail = http.StatusNotFound, codeNotFound, err.Error()
+	case errors.Is(err, inbox.ErrGone):
+		status, code, detail = http.StatusGone, codeGone, err.Error()
 	case errors.Is(err, threads.ErrState):
 		status, code, detail = http.StatusConflict, codeState, err.Error()
 	case errors.Is(err, inbox.ErrAction):

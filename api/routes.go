@@ -32,10 +32,11 @@ var routes = []route{
 	{"POST /v1/inboxes/{inbox}/actions", token.Agent, act},
 	{"GET /v1/inboxes/{inbox}/threads", token.Agent, func(_ *Handler, c *call) (any, error) { return list(c, c.in.ThreadsPage) }},
 	{"GET /v1/inboxes/{inbox}/threads/{thread}", token.Agent, func(_ *Handler, c *call) (any, error) { return c.in.Thread(c.PathValue("thread")) }},
-	{"GET /v1/inboxes/{inbox}/requests", token.Agent, func(_ *Handler, c *call) (any, error) { return list(c, c.in.RequestsPage) }},
+	{"GET /v1/inboxes/{inbox}/requests", token.Agent, listRequests},
 	{"GET /v1/inboxes/{inbox}/requests/{request}", token.Agent, request},
 	{"GET /v1/inboxes/{inbox}/tasks", token.Agent, func(_ *Handler, c *call) (any, error) { return list(c, c.in.TasksPage) }},
-	{"GET /v1/inboxes/{inbox}/tasks/{task}", token.Agent, func(_ *Handler, c *call) (any, error) { return c.in.Task(c.PathValue("task")) }},
+	{"GET /v1/inboxes/{inbox}/tasks/{task}", token.Agent, task},
+	{"GET /v1/inboxes/{inbox}/messages/{message}/files/{file}", token.Agent, file},
 
 	{"GET /v1/inboxes/{inbox}/waiting", token.Agent, listWaiting},
 	{"POST /v1/inboxes/{inbox}/waiting/{key}/approve", token.Owner, func(_ *Handler, c *call) (any, error) { return nothing{}, c.in.Approve(c.PathValue("key")) }},
@@ -112,5 +113,11 @@ func request(_ *Handler, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = shown(c, list)
 	return shownRequest{list[0], list[1:]}, nil
+}
+
+func task(_ *Handler, c *call) (any, error) {
+	t, err := c.in.Task(c.PathValue("task"))
+	return t.Elsewhere(c.in.Name()), err
 }

@@ -103,7 +103,7 @@ func (h *Handler) follow(c *call, s *events, after string) error {
 			return err
 		}
 		if len(list) > 0 {
-			if after, err = s.send(list); err != nil {
+			if after, err = s.send(shown(c, list)); err != nil {
 				return err
 			}
 			continue

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -41,6 +42,7 @@ type rig struct {
 	txt     map[string]string
 	pages   map[string]*party.Page
 	sides   map[string]*inbox.Inbox
+	spools  map[string]*os.Root
 	store   *store.Store
 	ring    *token.Ring
 	path    string // of the tokens
@@ -56,7 +58,7 @@ func newRig(t *testing.T, changes ...func(*inbox.Settings)) *rig {
 	s, err := store.Open(filepath.Join(dir, "store.db"))
 	check(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	r := &rig{t: t, txt: map[string]string{}, pages: map[string]*party.Page{}, sides: map[string]*inbox.Inbox{}, store: s, path: filepath.Join(dir, "tokens.json")}
+	r := &rig{t: t, txt: map[string]string{}, pages: map[string]*party.Page{}, sides: map[string]*inbox.Inbox{}, spools: map[string]*os.Root{}, store: s, path: filepath.Join(dir, "tokens.json")}
 	r.open("east", changes)
 	r.open("west", changes)
 	r.ring, err = token.Open(r.path)
@@ -126,9 +128,13 @@ func (r *rig) open(name string, changes []func(*inbox.Settings)) {
 	for _, change := range changes {
 		change(&settings)
 	}
+	spool, err := os.OpenRoot(r.t.TempDir())
+	check(r.t, err)
+	r.t.Cleanup(func() { _ = spool.Close() })
+	r.spools[name] = spool
 	r.sides[name], err = inbox.Open(settings, inbox.Services{
 		Store: r.store, DKIM: &dkim.Checker{Resolver: r}, Signer: signer, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
-		Keys: &party.Verifier{Trust: trust, Pages: r, TXT: r},
+		Keys: &party.Verifier{Trust: trust, Pages: r, TXT: r}, Spool: spool,
 	})
 	check(r.t, err)
 }

@@ -56,9 +56,10 @@ type ReceivedFile struct {
 	Name      string             `json:"name"`
 	State     emailing.FileState `json:"state"`
 	MediaType string             `json:"media_type,omitempty"`
-	Size      int64              `json:"size,omitzero"` // bytes, as signed
-	URI       string             `json:"uri,omitempty"` // never fetched
-	Path      string             `json:"path,omitempty"`
+	Size      int64              `json:"size,omitzero"`  // bytes, as signed
+	URI       string             `json:"uri,omitempty"`  // never fetched
+	Path      string             `json:"path,omitempty"` // on the daemon's disk
+	URL       string             `json:"url,omitempty"`  // in the HTTP API, from its root, in place of Path
 }
 
 // Codes of Agent Emailing, beside those of agentmsg. Only CodeTooLarge,

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,8 +125,17 @@ func waitingActions(tx *store.Tx, list *[]Waiting) error {
 }
 
 // ToAgent is what the agent may see of what waits: not the numbers of its
-// owner, which it might be talked into telling.
+// owner, which it might be talked into telling, nor where files lie that another
+// program of the owner wants to send.
 func (w Waiting) ToAgent() Waiting {
+	if w.Action != nil && len(w.Action.Files) > 0 {
+		a := *w.Action
+		a.Files = slices.Clone(a.Files)
+		for i, path := range a.Files {
+			a.Files[i] = filepath.Base(path)
+		}
+		w.Action = &a
+	}
 	if w.Decision != nil {
 		w.Reason, w.Decision = "the owner is asked: "+ruleNames(w.Decision.Rules()), nil
 	}

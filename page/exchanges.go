@@ -31,13 +31,6 @@ type exchange struct {
 	Proof      []mark
 }
 
-// file is one that a message names.
-type file struct {
-	Name, Text string
-	Size       int64
-	Tone       string
-}
-
 func (v *view) exchange(m inbox.ExchangeMessage) exchange {
 	x := exchange{Title: "Answer", By: v.author(m), Ours: m.From == v.source.AgentID(), At: m.At, ID: m.ID, Text: m.Text, Sealed: agentmsg.IsSealed(m.Body)}
 	if m.Kind == agentmsg.TypeRequest {
@@ -46,9 +39,7 @@ func (v *view) exchange(m inbox.ExchangeMessage) exchange {
 	if m.Text == "" && !x.Sealed {
 		x.JSON = indented(m.Body)
 	}
-	for _, f := range m.Files {
-		x.Files = append(x.Files, fileOf(f))
-	}
+	x.Files = v.files(m.From, m.ID, m.Files)
 	e, err := agentmsg.Parse(m.Message)
 	if x.Unreadable = err != nil; x.Unreadable {
 		return x
@@ -82,16 +73,6 @@ func (v *view) exchangeProof(m inbox.ExchangeMessage) []mark {
 		return append(marks, mark{good, "Mail", "DKIM passed for the domain of " + m.Person}, mark{calm, "Signature", "by the bridge of this inbox"})
 	}
 	return append(marks, mark{good, "Signature", "by agent " + m.From})
-}
-
-func fileOf(f inbox.ReceivedFile) file {
-	shown := file{Name: f.Name, Size: f.Size, Tone: warn, Text: words(f.State)}
-	if f.Path != "" {
-		shown.Tone, shown.Text = good, shown.Text+", kept at "+f.Path
-	} else if f.URI != "" {
-		shown.Text += ", at " + f.URI + ", which was not fetched"
-	}
-	return shown
 }
 
 // author is who wrote a message, as the owner says it.

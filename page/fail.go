@@ -25,6 +25,8 @@ var (
 	errNoRequest = &failure{http.StatusNotFound, "Not found", "There is no such request in this inbox."}
 	errNoTask    = &failure{http.StatusNotFound, "Not found", "There is no such task in this inbox."}
 	errNoRecord  = &failure{http.StatusNotFound, "Not found", "There is no such record in this inbox."}
+	errNoFile    = &failure{http.StatusNotFound, "Not found", "There is no such file in this inbox."}
+	errFileGone  = &failure{http.StatusGone, "Gone", "This file is kept no more: files are kept for 60 days, or until a program has taken them."}
 	errDecided   = &failure{http.StatusNotFound, "Nothing waits here", "It was decided already, or it has run out."}
 	errMethod    = &failure{http.StatusMethodNotAllowed, "Not possible", "This address cannot be used in that way: go back and use the form."}
 	errForeign   = &failure{http.StatusForbidden, "Refused", "This form did not come from your session on this page: load the page again and send it from there."}

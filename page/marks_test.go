@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
-	"github.com/agentmaild/agentmaild/envelope/emailing"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/record"
 )
@@ -71,21 +70,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func TestFiles(t *testing.T) {
-	for _, c := range []struct {
-		file inbox.ReceivedFile
-		want file
-	}{
-		{inbox.ReceivedFile{Name: "a.pdf", State: emailing.FileIntact, Size: 3, Path: "/spool/a.pdf"}, file{"a.pdf", "ok, kept at /spool/a.pdf", 3, good}},
-		{inbox.ReceivedFile{Name: "b", State: emailing.FileIntact, URI: "https://x.test/"}, file{"b", "ok, at https://x.test/, which was not fetched", 0, warn}},
-		{inbox.ReceivedFile{Name: "c", State: "missing"}, file{"c", "missing", 0, warn}},
-	} {
-		if got := fileOf(c.file); got != c.want {
-			t.Errorf("%+v, not %+v", got, c.want)
-		}
-	}
-}
-
 // TestExchange shows what requests and answers can hold beside a text.
 func TestExchange(t *testing.T) {
 	s := newScene(t, func(set *inbox.Settings) { set.Agent.Bridge = set.Name == "seller" })
@@ -96,7 +80,7 @@ func TestExchange(t *testing.T) {
 	s.do(s.Seller, inbox.Action{Type: inbox.ActRespond, Request: asked.ID, Agent: s.Buyer.AgentID(), Status: "failed", Error: &agentmsg.Failure{Code: "INTERNAL_ERROR", Message: "No <i>dictionary</i>."}})
 	b := s.signedIn()
 	read(t, b.get("/inboxes/seller/request?id="+asked.ID)).says(
-		"Request translate", `"to": [ "de", "<b>" ]`, "letter.txt", "17 bytes: ok, kept at", "Answer failed", "Error INTERNAL_ERROR", "No <i>dictionary</i>.",
+		"Request translate", `"to": [ "de", "<b>" ]`, "letter.txt", "17 bytes: ok , download letter.txt", "Answer failed", "Error INTERNAL_ERROR", "No <i>dictionary</i>.",
 	)
 	read(t, b.get("/inboxes/buyer/request?id="+asked.ID)).says("letter.txt", "sent along", "Signature by this inbox’s agent")
 

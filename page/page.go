@@ -55,6 +55,7 @@ func New(srv Services) http.Handler {
 		"/threads/{id}":              {get: (*view).thread},
 		"/requests":                  {get: (*view).requests},
 		"/request":                   {get: (*view).request}, // named in the query: an id may be any text
+		"/file":                      {get: (*view).file},    // as a request is
 		"/tasks":                     {get: (*view).tasks},
 		"/task":                      {get: (*view).task},
 		"/waiting":                   {get: (*view).waiting},

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -321,9 +322,18 @@ func (s *scene) furnish() {
 	check(s.t, s.Seller.Decide(s.Buyer.AgentID(), agentmsg.StanceAllow, ""))
 	s.task("translate", "Please translate: the kiln is cold.")
 	check(s.t, s.Seller.Decide(s.Buyer.AgentID(), agentmsg.StanceHold, ""))
-	s.do(s.Buyer, s.request("chat", "And one more question."))
+	s.do(s.Buyer, s.withFile(s.request("chat", "And one more question.")))
 	s.do(s.Buyer, s.request("knock", "We are the purchasing agent of Buyer Ltd."))
 	s.mail("From: Ada <ada@elsewhere.test>\r\nTo: " + sellerAddress + "\r\nSubject: Do you ship to Lagos?\r\n\r\nDo you?\r\n")
+}
+
+// withFile has a file go along.
+func (s *scene) withFile(a inbox.Action) inbox.Action {
+	s.t.Helper()
+	path := filepath.Join(s.t.TempDir(), "letter.txt")
+	check(s.t, os.WriteFile(path, []byte("The kiln is cold."), 0o600))
+	a.Files = []string{path}
+	return a
 }
 
 func (s *scene) request(offering, text string) inbox.Action {

@@ -96,8 +96,8 @@ func (v *view) waitingItem(w inbox.Waiting) (waitingItem, error) {
 	if _, err := v.source.Thread(w.Thread); err == nil { // one that begins with a held message is not there yet
 		item.Thread = v.path("threads", w.Thread)
 	}
-	for _, f := range w.Files {
-		item.Files = append(item.Files, fileOf(f))
+	if e, err := agentmsg.Parse(w.Message); err == nil {
+		item.Files = v.files(w.Agent, e.ID, w.Files)
 	}
 	fact := func(label, value string) {
 		if value != "" {

@@ -149,7 +149,7 @@ type payload struct {
 
 // post makes one try. Its errors name neither the address, in which a secret may stand, nor what was answered.
 func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) error {
-	body, err := json.Marshal(payload{"inbox." + e.Kind, time.Unix(e.At, 0).UTC().Format(time.RFC3339), s.Inbox.Name(), *e})
+	body, err := json.Marshal(payload{"inbox." + e.Kind, time.Unix(e.At, 0).UTC().Format(time.RFC3339), s.Inbox.Name(), e.Elsewhere(s.Inbox.Name())})
 	if err != nil {
 		return fmt.Errorf("writing the event: %w", err)
 	}

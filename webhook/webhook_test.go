@@ -327,3 +327,21 @@ func TestLoadSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestToldOfFiles has an address told where a file is to be had, and not where it lies on this machine's disk.
+func TestToldOfFiles(t *testing.T) {
+	r := newRig(t)
+	e := inbox.Event{Seq: "0000000000000001", Kind: inbox.KindReceived, Result: inbox.Result{ID: "1", Exchange: &inbox.Exchange{
+		From: "U", Files: []inbox.ReceivedFile{{Name: "a.txt", State: "ok", Path: "/var/lib/agentmaild/spool/sales/x/a.txt"}},
+	}}}
+	ended := make(chan error, 1)
+	go func() { ended <- r.sender.post(t.Context(), newClient(), &e) }()
+	got := <-r.told
+	check(t, <-ended)
+	if text := string(got.body); strings.Contains(text, "/var/lib") || !strings.Contains(text, `"url":"/v1/inboxes/sales/messages/1/files/0?agent=U"`) {
+		t.Errorf("%s", text)
+	}
+	if e.Exchange.Files[0].Path == "" {
+		t.Error("the event was changed")
+	}
+}
