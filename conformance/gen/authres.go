@@ -66,6 +66,17 @@ func goodReports() []single {
 		good("method-version", "a version of the method", server+"; dkim/1=pass header.d=buyer.test"),
 		good("several-methods", "a result among others", server+"; spf=pass smtp.mailfrom=agent@buyer.test; dkim=pass header.d=buyer.test; dmarc=pass header.from=buyer.test"),
 		good("two-signatures", "a failure of another domain beside the pass", server+"; dkim=fail header.d=third.test; dkim=pass header.d=buyer.test"),
+		good("semicolon-last", "a semicolon behind the last result, as large providers write", pass+";"),
+		good("comment-last", "a comment behind it", pass+" (a; dkim=fail)"),
+		good("comment-escaped", "a parenthesis that is escaped in a comment", pass+` (a \) ; dkim=fail b)`),
+		good("id-quoted", "a quoted id", `"mx.seller.test"; dkim=pass header.d=buyer.test`),
+		good("no-space", "no white space where none is needed", server+";dkim=pass header.d=buyer.test"),
+		good("identity-and-domain", "both, of one domain", server+"; dkim=pass header.i=@buyer.test header.d=buyer.test"),
+		good("identity-subdomain", "header.i in a subdomain of header.d", server+"; dkim=pass header.i=@mail.buyer.test header.d=buyer.test"),
+		good("algorithm", "algorithm and selector beside it", server+"; dkim=pass header.d=buyer.test header.a=rsa-sha256 header.s=s1 header.b=abc+/DEF="),
+		good("domain-quoted", "a quoted domain", server+`; dkim=pass header.d="buyer.test"`),
+		good("pass-beside-fail-same", "two signatures of the domain, one of them broken on the way", server+"; dkim=fail header.d=buyer.test header.s=s2; dkim=pass header.d=buyer.test header.s=s1"),
+		good("arc-beside", "the results of other methods with properties of their own", server+`; arc=pass (i=1 dkim=pass); iprev=pass policy.iprev=192.0.2.1; auth=none smtp.auth=x; dkim=pass header.d=buyer.test`),
 		good("subdomain", "a domain of the same organisation (D21)", server+"; dkim=pass header.d=mail.buyer.test"),
 	}
 }
@@ -81,6 +92,38 @@ func badReports() []single {
 		bad("id-as-prefix", "an id that begins with it", "mx.seller.test.evil.test; dkim=pass header.d=buyer.test"),
 		bad("id-in-comment", "the id in a comment", "(mx.seller.test) mx.evil.test; dkim=pass header.d=buyer.test"),
 		bad("version-2", "another version of the field", server+" 2; dkim=pass header.d=buyer.test"),
+		bad("id-only", "an id and nothing else", server),
+		bad("id-semicolon", "an id and a semicolon", server+";"),
+		bad("id-trailing-dot", "a dot behind the id", server+".; dkim=pass header.d=buyer.test"),
+		bad("id-quoted-more", "a quoted id that goes on", `"mx.seller.test "; dkim=pass header.d=buyer.test`),
+		bad("id-kelvin", "a letter that some tables fold into one of the id", "mx.\u017feller.test; dkim=pass header.d=buyer.test"),
+		bad("id-list", "two ids", "mx.seller.test, mx.evil.test; dkim=pass header.d=buyer.test"),
+		bad("id-behind", "the id behind another", "mx.evil.test mx.seller.test; dkim=pass header.d=buyer.test"),
+		bad("version-10", "a version that begins with 1", server+" 10; dkim=pass header.d=buyer.test"),
+		bad("version-of-method-2", "another version of the method", server+"; dkim/2=pass header.d=buyer.test"),
+		bad("permerror", "a permanent error", server+"; dkim=permerror header.d=buyer.test"),
+		bad("softfail", "a result that dkim has not", server+"; dkim=softfail header.d=buyer.test"),
+		bad("pass-quoted", "a quoted result", server+`; dkim="pass" header.d=buyer.test`),
+		bad("result-empty", "no result", server+"; dkim= header.d=buyer.test"),
+		bad("results-without-semicolon", "two results without a semicolon between them", server+"; spf=pass dkim=pass header.d=buyer.test"),
+		bad("result-in-result", "a result as the value of a property", server+"; dkim=fail header.d=buyer.test x.y=;dkim=pass.header.d=buyer.test"),
+		bad("property-of-other-type", "the domain at another type of property", server+"; dkim=pass smtp.d=buyer.test"),
+		bad("property-without-type", "a property without its type", server+"; dkim=pass d=buyer.test"),
+		bad("property-from", "header.from is what was claimed, not what was proven", server+"; dkim=pass header.from=buyer.test"),
+		bad("property-twice-equal", "a property twice, the same", server+"; dkim=pass header.d=buyer.test header.d=buyer.test"),
+		bad("property-twice-case", "and once in capitals", server+"; dkim=pass header.d=third.test HEADER.D=buyer.test"),
+		bad("domain-empty", "an empty domain", server+`; dkim=pass header.d=""`),
+		bad("domain-suffix", "a domain that ends in the right one as a string", server+"; dkim=pass header.d=notbuyer.test"),
+		bad("domain-prefix", "one that begins with it", server+"; dkim=pass header.d=buyer.test.third.test"),
+		bad("domain-dot", "a dot behind the domain", server+"; dkim=pass header.d=buyer.test."),
+		bad("domain-list", "two domains", server+"; dkim=pass header.d=third.test,buyer.test"),
+		bad("identity-without-at", "header.i that is a domain", server+"; dkim=pass header.i=buyer.test"),
+		bad("identity-foreign", "header.i of another domain", server+"; dkim=pass header.i=agent@third.test"),
+		bad("identity-at-in-local", "header.i with the domain in its quoted local part", server+`; dkim=pass header.i="x@buyer.test"@third.test`),
+		bad("identity-parent", "header.i above header.d", server+"; dkim=pass header.i=@buyer.test header.d=mail.third.test"),
+		bad("comment-unopened", "a parenthesis that nothing opened", server+"; dkim=pass) header.d=buyer.test"),
+		bad("quote-in-domain", "a quote that begins within a value", server+`; dkim=pass header.d=buyer.test"x"`),
+		bad("line-end-quoted", "a fold inside a quoted reason, with a result behind it", server+"; dkim=fail reason=\"x\n ; dkim=pass header.d=buyer.test\" header.d=buyer.test"),
 		bad("fail", "the server's own failure", failing),
 		bad("none", "the server found none", server+"; none"),
 		bad("dkim-none", "and says so by method", server+"; dkim=none"),
@@ -143,6 +186,13 @@ func placedReports(all bool) []single {
 			"split-by-received", "a server that splits its results over its hops (D53)",
 			mailed(before(report(server+"; spf=pass smtp.mailfrom=buyer.test") + trace + report(pass))), either(notAuthentic, acted),
 		},
+		{"forged-above-by-other-id", "a field of another server on top, and the server's own failure", mailed(before(report("mx.third.test; dkim=pass header.d=buyer.test") + report(failing) + trace)), notAuthentic},
+		{"fail-then-pass-above", "the server's failure, and a pass of its id that stands above Received too: both count", mailed(before(report(failing) + report(pass) + trace)), acted},
+		{"pass-then-fail-below", "the server's pass, and an older failure below Received", mailed(before(report(pass) + trace + report(failing))), acted},
+		{"garbled-on-top", "a field of the id on top that cannot be read: what stands below may be forged", mailed(before(report(server+"; dkim=pass (") + trace + report(pass))), either(notAuthentic, notAuthentic)},
+		{"no-id-on-top", "a field without an id on top (D53)", mailed(before(report("dkim=pass header.d=buyer.test") + trace)), notAuthentic},
+		{"below-two-received", "the only one of the id, below two hops", mailed(before(trace + trace + report(pass))), acted},
+		{"two-below-received", "two of the id below the topmost Received: the upper one alone counts (D53)", mailed(before(trace + report(failing) + report(pass))), either(notAuthentic, acted)},
 		{"other-server-above", "a field of another server above: not of the id", mailed(before(report("mx.third.test; dkim=fail header.d=buyer.test") + report(pass) + trace)), acted},
 	}
 }
@@ -158,6 +208,18 @@ func weakServers() []single {
 	}
 	return []single{
 		{"signature-there", "a pass, and the signature it speaks of", onTop(pass), acted},
+		{"signature-of-another-with-l", "a pass, and a signature of another domain with l=, which it does not speak of", all(onTop(pass), func(l *letter) {
+			whole := l.seal
+			other := l.sealWith(func(s *seal) {
+				s.domain, s.key, s.tags = "third.test", l.story.suite.world.third.dkim, swap("v=1;", "v=1; l=10;")
+			})
+			l.seal = func(mail string) string { return whole(other(mail)) }
+		}), acted},
+		{"signature-broken", "a pass for a signature that is broken by now: the server saw it whole", all(sealed(func(s *seal) { s.value = func(b []byte) []byte { b[9] ^= 1; return b } }), onTop(pass)), acted},
+		{"signature-with-l-among-two", "one with l= beside a good one of the domain: which of them passed is not said (D22)", all(func(l *letter) {
+			good, limited := l.sealWith(nil), l.sealWith(func(s *seal) { s.tags = swap("v=1;", "v=1; l=10;") })
+			l.seal = func(mail string) string { return limited(good(mail)) }
+		}, onTop(pass)), notAuthentic},
 		{"signature-with-l", "a pass for a signature with l= (D22)", all(tags(swap("v=1;", "v=1; l=10;")), onTop(pass)), notAuthentic},
 		{"signature-without-from", "a pass for a signature that does not cover From (D22)", all(sealed(func(s *seal) { s.names = without(s.names, "From") }), onTop(pass)), notAuthentic},
 	}

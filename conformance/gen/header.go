@@ -45,6 +45,13 @@ func goodSenders() []single {
 		{"domain-capitals", "domains have no letter case (D9)", fromField("agent@BUYER.Test"), acted},
 		{"folded", "a folded field", fromField("Buyer agent\n <agent@buyer.test>"), acted},
 		{"name-capitals", "field names have no letter case", mailed(swap("From:", "FROM:")), acted},
+		{"display-escaped", "a quote in a quoted display name", fromField(`"Buyer \"the\" agent" <agent@buyer.test>`), acted},
+		{"display-utf8", "raw UTF-8 in a display name", fromField("Käufer <agent@buyer.test>"), acted},
+		{"display-two-words", "encoded words beside each other", fromField("=?utf-8?Q?K=C3=A4?= =?utf-8?Q?ufer?= <agent@buyer.test>"), acted},
+		{"display-empty", "an empty display name", fromField(`"" <agent@buyer.test>`), acted},
+		{"comment-nested", "a comment in a comment", fromField("agent@buyer.test (Buyer (the) agent)"), acted},
+		{"white-space-around", "white space round the address", fromField("  agent@buyer.test  "), acted},
+		{"folded-twice", "a field in three lines", fromField("Buyer\n agent\n\t<agent@buyer.test>"), acted},
 		{"reply-to-elsewhere", "a Reply-To of somebody else says nothing about the sender", mailed(before("Reply-To: agent@third.test\n")), acted},
 	}
 }
@@ -112,6 +119,26 @@ func badSenders(s *suite) []single {
 		{"ideographic-dot", "an ideographic dot", fromField("agent@buyer\u3002test"), from},
 		{"zero-width", "a zero-width space in the domain", fromField("agent@buy\u200ber.test"), from},
 		{"fullwidth", "full-width letters in the domain: no international name, a disguise", fromField("agent@\uff42uyer.test"), from},
+		{"display-latin-1", "a display name in an old charset: readers differ in what they see", fromField("K\xe4ufer <agent@buyer.test>"), from},
+		{"quoted-local-space", "a quoted local part with a space", fromField(`"agent x"@buyer.test`), from},
+		{"local-dot-first", "a local part that begins with a dot", fromField(".agent@buyer.test"), from},
+		{"local-dots", "a local part with two dots in a row", fromField("agent..x@buyer.test"), from},
+		{"local-utf8", "an international local part (D9)", fromField("agént@buyer.test"), from},
+		{"local-control", "a control character in the local part", fromField("agent\x11@buyer.test"), from},
+		{"domain-underscore", "an underscore in the domain (D9)", fromField("agent@buy_er.test"), from},
+		{"comment-inside", "a comment inside the address: no two readers agree", fromField("agent(x)@buyer.test"), from},
+		{"angle-twice", "two pairs of angle brackets", fromField("<<agent@buyer.test>>"), from},
+		{"angle-unclosed", "angle brackets that do not close", fromField("Buyer <agent@buyer.test"), from},
+		{"angle-empty", "nobody", fromField("<>"), from},
+		{"name-alone", "a display name alone", fromField("Buyer agent"), from},
+		{"comma-behind", "a comma behind the address", fromField("agent@buyer.test,"), from},
+		{"semicolon-between", "two addresses as some programs list them", fromField("agent@buyer.test; agent@third.test"), from},
+		{"same-twice", "the same mailbox twice", fromField("agent@buyer.test, agent@buyer.test"), from},
+		{"group-empty", "an empty group", fromField("undisclosed-recipients:;"), from},
+		{"comments-deep", "10 000 comments in each other", fromField("agent@buyer.test " + strings.Repeat("(", 10000) + strings.Repeat(")", 10000)), from},
+		{"encoded-words-many", "2 000 encoded words", fromField(strings.Repeat("=?utf-8?Q?a?=\n ", 2000) + "<agent@buyer.test>"), from},
+		{"display-10-kb", "a display name of 10 KB", fromField(`"` + strings.Repeat("x", 10<<10) + `" <agent@buyer.test>`), from},
+		{"subdomain-from", "a subdomain that from.address has not", fromField("agent@mail.buyer.test"), from},
 		{"huge", "a field of 100 000 addresses", fromField(strings.Repeat("a@b.test,\n ", 20000) + "agent@buyer.test"), from},
 	}
 }
@@ -158,6 +185,33 @@ func headers() []single {
 		{"two-date", "a second Date", after(before("Date: Mon, 02 Nov 2026 10:00:00 +0000\r\n")), anyPlain},
 		{"two-message-id", "a second Message-ID", after(before("Message-ID: <x@buyer.test>\r\n")), anyPlain},
 		{"two-reply-to", "two Reply-To", mailed(before("Reply-To: a@buyer.test\nReply-To: b@buyer.test\n")), anyPlain},
+		{"two-cc", "two Cc", mailed(before("Cc: a@buyer.test\nCc: b@buyer.test\n")), anyPlain},
+		{"two-mime-version", "two MIME-Version", mailed(before("MIME-Version: 1.0\n")), anyPlain},
+		{"two-transfer-encodings", "two Content-Transfer-Encoding", mailed(before("Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: 7bit\n")), anyPlain},
+		{"two-subjects-other-case", "a second Subject in other letter case", after(before("SUBJECT: Obey me\r\n")), anyPlain},
+		{"two-received", "trace fields may come more than once", after(before("Received: from a by b; Mon, 2 Nov 2026 10:01:30 +0000\r\nReceived: from c by a; Mon, 2 Nov 2026 10:01:29 +0000\r\n")), acted},
+		{"two-references", "References twice says nothing about the sender", mailed(before("References: <a@b.test>\nReferences: <c@d.test>\n")), acted},
+		{"references-long", "2 000 References", mailed(before("References:" + strings.Repeat(" <0123456789012345678@buyer.test>\n", 2000))), acted},
+		{"in-reply-to-other", "threads are found by the signed id, whatever In-Reply-To says", mailed(before("In-Reply-To: <nothing@third.test>\n")), acted},
+		{"date-missing", "no Date", mailed(func(t string) string { return cutField(t, "Date") }), acted},
+		{"message-id-missing", "no Message-ID", mailed(func(t string) string { return cutField(t, "Message-ID") }), acted},
+		{"to-missing", "no To: to.address says whom it is for", mailed(func(t string) string { return cutField(t, "To") }), acted},
+		{"date-old", "a Date of last year: arrival and iat count", mailed(func(t string) string {
+			return "Date: Mon, 03 Nov 2025 10:00:00 +0000\n" + cutField(t, "Date")
+		}), acted},
+		{"subject-8bit", "a Subject in an old charset", mailed(swap("Proposed times", "Vorschl\xe4ge")), acted},
+		{"subject-encoded-line-end", "a Subject that decodes to a line end and a field is a Subject", mailed(swap("Proposed times", "=?utf-8?B?eA0KRnJvbTogYkB0aGlyZC50ZXN0?=")), acted},
+		{"line-long", "a line of 10 000 bytes", mailed(before("X-Note: " + strings.Repeat("x", 10000) + "\n")), acted},
+		{"fields-5000", "5 000 fields", mailed(before(strings.Repeat("X-N: a\n", 5000))), acted},
+		{"name-with-colon-only", "a field without a value", mailed(before("X-Note:\n")), acted},
+		{"name-del", "U+007F in a field name", mailed(before("X-N\x7fote: a\n")), none},
+		{"mbox-line", "the From line of a mailbox file is no field", mailed(before("From agent@buyer.test Mon Nov  2 10:00:00 2026\n")), none},
+		{"empty-line-first", "an empty line first: the header is over, and there is no From", after(before("\r\n")), none},
+		{"bare-cr-in-body", "a bare CR in the text beside the machine part", after(swap("See the other part.", "See the\rother part.")), none},
+		{"bare-lf-in-body", "a bare LF there", after(swap("See the other part.", "See the\nother part.")), none},
+		{"cr-throughout", "line ends of CR only", after(func(t string) string { return strings.ReplaceAll(t, "\r\n", "\r") }), none},
+		{"null-return-path", "a null return path, as a bounce has: the machine part is judged all the same", after(before("Return-Path: <>\r\n")), acted},
+		{"auto-replied", "an automatic reply that carries a message", mailed(before("Auto-Submitted: auto-replied\n")), acted},
 		{"two-sender", "two Sender", mailed(before("Sender: a@buyer.test\nSender: b@buyer.test\n")), anyPlain},
 		{"two-content-type", "a second Content-Type on top", after(before("Content-Type: text/plain\r\n")), none},
 		{"two-content-type-equal", "two, the same, both signed", mailed(before("Content-Type: " + mixed + "\n")), none},
@@ -169,6 +223,16 @@ func headers() []single {
 		{"list", "a mail that a list passed on untouched", after(before("List-Id: <deals.lists.test>\r\nPrecedence: list\r\n")), acted},
 		{"attribution-broken", "Agent-Attribution is for readers, not compared (D15)", mailed(before("Agent-Attribution: {\"acting_for\":\n")), acted},
 	}
+}
+
+// cutField takes the one field of a name away.
+func cutField(mail, name string) string {
+	head, tail, found := strings.Cut(mail, "\n"+name+": ")
+	if !found {
+		panic(name + " is not there to be taken away")
+	}
+	_, tail, _ = strings.Cut(tail, "\n")
+	return head + "\n" + tail
 }
 
 // padding is fields of n KiB.

@@ -50,6 +50,8 @@ type seal struct {
 	tags             func(string) string // changes the field before it is signed
 	body             func(string) string // what of the canonical body is hashed
 	value            func([]byte) []byte // changes the signature
+	ending           string              // behind the signature
+	first            bool                // b= is the first tag
 }
 
 // sealed signs the mail with a signature that differs from a plain one.
@@ -82,12 +84,16 @@ func (s *seal) sign(mail string) string {
 	if s.tags != nil {
 		field = s.tags(field)
 	}
-	signed := canonicalFields(headerForm, pick(fieldsOf(head), s.names)) + strings.TrimSuffix(canonicalFields(headerForm, []string{field}), "\r\n")
+	field, rest := field, s.ending
+	if s.first {
+		field, rest = "DKIM-Signature: b=", "; "+strings.TrimSuffix(strings.TrimPrefix(field, "DKIM-Signature: "), ";\r\n\tb=")
+	}
+	signed := canonicalFields(headerForm, pick(fieldsOf(head), s.names)) + strings.TrimSuffix(canonicalFields(headerForm, []string{field + rest}), "\r\n")
 	value := s.key.sign(sha256.Sum256([]byte(signed)))
 	if s.value != nil {
 		value = s.value(value)
 	}
-	return field + fold(base64.StdEncoding.EncodeToString(value)) + "\r\n" + mail
+	return field + fold(base64.StdEncoding.EncodeToString(value)) + rest + "\r\n" + mail
 }
 
 func fold(text string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -153,7 +154,6 @@ func (p *Parsed) Draft(jws string, references []string) (envelope.Draft, error) 
 			{Name: "Auto-Submitted", Value: "auto-generated"}, // RFC 3834
 			{Name: "Structured-Data", Value: "full"},
 			{Name: "Agent-Of", Value: envelope.Mailbox(mail.Address{Name: p.ActingFor.OrgName, Address: p.ActingFor.Contact})},
-			{Name: "Agent-Attribution", Value: headerJSON(attribution)},
 		},
 		Text: p.Text(),
 		HTML: html,
@@ -161,6 +161,9 @@ func (p *Parsed) Draft(jws string, references []string) (envelope.Draft, error) 
 			Type:     machineType + `; profile="` + ProfileURL + `"`,
 			Filename: "message.jsonld", Body: p.Canonical,
 		},
+	}
+	if value := headerJSON(attribution); folds(value) {
+		d.Extra = append(d.Extra, envelope.Field{Name: "Agent-Attribution", Value: value})
 	}
 	if n := len(references); n > 0 {
 		d.InReplyTo = references[n-1]
@@ -202,6 +205,17 @@ func headerJSON(data []byte) string {
 		b.WriteRune(c)
 	}
 	return b.String()
+}
+
+// maxWord is the longest word of a field that a line has room for (RFC 5322
+// §2.1.1).
+const maxWord = 997
+
+// folds tells whether a field can be folded into lines. A name of 200 letters
+// outside ASCII without a space cannot, as JSON; the mail goes without the
+// field then, which only says again what the message says (D186).
+func folds(value string) bool {
+	return !slices.ContainsFunc(strings.Split(value, " "), func(word string) bool { return len(word) > maxWord })
 }
 
 // AgentOfDiffers tells whether the Agent-Of field names another organisation

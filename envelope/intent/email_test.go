@@ -290,6 +290,20 @@ func checkAttribution(t testing.TB, p *Parsed, value string) {
 	}
 }
 
+// TestDraftWithoutAttribution: no name that the profile allows keeps a mail
+// from being written (D186).
+func TestDraftWithoutAttribution(t *testing.T) {
+	for letter, want := range map[string]int{"x": 1, "鞜": 0, "\U0001f600": 0} {
+		m := valid(Quote)
+		set(m, "acting_for/org_name", strings.Repeat(letter, 200))
+		p, mail := draftOf(t, m, "")
+		if got := mail.Header.Count("Agent-Attribution"); got != want {
+			t.Errorf("200 of %s: %d fields", letter, got)
+		}
+		checkMailbox(t, mail.Header.Get("Agent-Of"), p.ActingFor.OrgName, p.ActingFor.Contact)
+	}
+}
+
 func TestDraftParts(t *testing.T) {
 	for _, typ := range types {
 		for _, jws := range []string{"", "a.b.c"} {
@@ -404,7 +418,7 @@ func FuzzFind(f *testing.F) {
 		}
 		raw, err := envelope.Compose(d, bytes.NewReader(bytes.Repeat([]byte("01234567"), 9)))
 		if err != nil {
-			return // a name that is one word longer than a line
+			t.Fatal(err)
 		}
 		if again, err := find(t, raw); err != nil || again.Hash != found.Hash {
 			t.Errorf("composed and found again: %v", err)
