@@ -70,6 +70,34 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// TestLoadTakes: what a stranger may write, or leave out, and mean the same.
+func TestLoadTakes(t *testing.T) {
+	const deliver = `{"deliver": "mail.eml", "at": "2026-11-02T10:00:00Z", `
+	for _, c := range []struct{ name, old, new string }{
+		{"a key as libraries write it", `"kty": "OKP"`, `"kty": "OKP", "kid": "main", "alg": "EdDSA", "use": "sig", "key_ops": ["sign"]`},
+		{"a domain in capitals", `"agent@seller.test"`, `"agent@SELLER.Test"`},
+		{"an international domain", `"agent@seller.test"`, `"agent@b\u00fccher.test"`},
+		{"no setting for unsigned mail", `"unsigned": "hold", `, ``},
+		{"no mode", `, "auth": {"mode": "verify"}`, ``},
+		{"no trusted hosts, DNS or errors", `"trusted_hosts": ["api.stackshift.cloud"], "dns": {}, "dns_errors": {"a.test": "temporary"},`, ``},
+		{"a page without its status", `"key_pages": {}`, `"key_pages": {"https://api.stackshift.cloud/x": {"file": "mail.eml"}}`},
+		{"a page that does not answer", `"key_pages": {}`, `"key_pages": {"https://api.stackshift.cloud/x": {}}`},
+		{"no final", `, "final": {"offers": {}, "records": {"thread": null}}`, ``},
+		{"a restart first, with a time", deliver, `{"restart": true, "at": "2026-11-02T09:00:00Z"}, ` + deliver},
+		{"a tick first", deliver, `{"tick": true, "at": "2026-11-02T09:00:00+02:00"}, ` + deliver},
+		{"a clock that steps back", deliver, `{"tick": true, "at": "2027-11-02T09:00:00.5Z"}, ` + deliver},
+		{"members that are null", deliver, `{"sent": null, "admit": null, ` + deliver[1:]},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, o := range run(t, folder(t, c.old, c.new)) {
+				if !o.OK {
+					t.Errorf("%s: step %s: expected %s, got %s", o.Case, o.Step, o.Expected, o.Got)
+				}
+			}
+		})
+	}
+}
+
 func TestLoadNothing(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "gone")} {
 		if _, err := conformance.Load(dir); !errors.Is(err, conformance.ErrSuite) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
@@ -68,13 +69,17 @@ type Contact struct {
 	Name       string   `json:"name"`
 }
 
-// JWK is a private Ed25519 key.
+// JWK is a private Ed25519 key. What else libraries write into one says
+// nothing here.
 type JWK struct {
-	Kty string `json:"kty"`
-	Crv string `json:"crv"`
-	X   string `json:"x"`
-	D   string `json:"d"`
-	Kid string `json:"kid"`
+	Kty    string         `json:"kty"`
+	Crv    string         `json:"crv"`
+	X      string         `json:"x"`
+	D      string         `json:"d"`
+	Kid    string         `json:"kid"`
+	Alg    string         `json:"alg"`
+	Use    string         `json:"use"`
+	KeyOps jsontext.Value `json:"key_ops"`
 }
 
 // Auth is how mail is authenticated (section 5 of the profile's reading).
@@ -87,7 +92,7 @@ type Auth struct {
 
 // KeyPage is the answer to a request for a key page.
 type KeyPage struct {
-	Status   int    `json:"status"`
+	Status   int    `json:"status"` // absent: 200 where there is a file, else no answer
 	File     string `json:"file"`
 	Location string `json:"location"`
 }
@@ -226,10 +231,19 @@ func (s *Suite) check() error {
 	if s.TrustedHosts == nil {
 		s.TrustedHosts = []string{"api.stackshift.cloud"} // profile: "Party keys and the trust rule"
 	}
+	for _, a := range []*string{&s.Inbox.Address, &s.Inbox.Contact} {
+		if parsed, err := address.Parse(*a); err == nil { // one that is none is an error when a case runs
+			*a = parsed
+		}
+	}
 	if s.Inbox.Auth.Mode == "authres" && s.Inbox.Auth.AuthservID == "" {
 		return errors.New("inbox.auth: mode authres needs authserv_id")
 	}
 	for url, page := range s.KeyPages {
+		if page.Status == 0 && page.File != "" {
+			page.Status = 200
+			s.KeyPages[url] = page
+		}
 		if page.Status == 200 && page.File == "" {
 			return fmt.Errorf("key_pages: %s: a page with status 200 needs a file", url)
 		}

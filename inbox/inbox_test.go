@@ -440,9 +440,9 @@ func TestNoncesAreForgotten(t *testing.T) {
 		})
 		return n
 	}
-	s.tick(s.seller, 7*24*time.Hour+299*time.Second)
+	s.tick(s.seller, 7*24*time.Hour+300*time.Second)
 	if count() != 1 {
-		t.Error("forgotten before exp + 300 s")
+		t.Error("forgotten at exp + 300 s")
 	}
 	s.tick(s.seller, time.Second)
 	if count() != 0 {

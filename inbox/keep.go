@@ -36,8 +36,8 @@ func (j *judge) remember(p *proven) error {
 	if err := j.tx.Put(tableNonces, key, nonceRow{m.ID, m.Hash, p.signature()}); err != nil {
 		return err
 	}
-	until := keepUntil(&m.Message) + int64(forgetting/time.Second)
-	return j.tx.Put(tableForget, dueKey(until, key), struct{}{})
+	last := keepUntil(&m.Message) + int64(forgetting/time.Second)
+	return j.tx.Put(tableForget, dueKey(last+1, key), struct{}{})
 }
 
 // forget drops a nonce by its key.

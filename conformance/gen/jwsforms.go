@@ -1,9 +1,11 @@
 package main
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"fmt"
 	"math/big"
@@ -124,6 +126,33 @@ func headerRows() []single {
 			return cutMember(h, "kid", `"kid":"`+strings.ToUpper(kidOf(seeded("key of buyer")))+`"`)
 		}), unchecked},
 		{"kid-path", "a kid that would be a path", header(func(h string) string { return cutMember(h, "kid", `"kid":"../../keys/0"`) }), unchecked},
+		{"kid-null", "null is no kid (D12)", header(func(h string) string { return cutMember(h, "kid", `"kid":null`) }), badJWS},
+		{"kid-padded", "a kid with padding is another kid", header(func(h string) string {
+			return cutMember(h, "kid", `"kid":"`+kidOf(seeded("key of buyer"))+`="`)
+		}), unchecked},
+		{"kid-of-another-party", "the kid of a key that is on another party's page", header(func(h string) string { return cutMember(h, "kid", `"kid":"`+kidOf(seeded("key of third"))+`"`) }), unchecked},
+		{"kid-capital", "KID is another member (D12)", member(`"KID":"x"`), badJWS},
+		{"kid-escaped", "an escaped kid is that kid: the header is JSON", header(func(h string) string { return swap(`"kid"`, `"\u006bid"`)(h) }), accepted},
+		{"kid-twice-escaped", "kid twice, once with an escape (D12)", member(`"\u006bid":"x"`), badJWS},
+		{"typ-capitals", "typ as it stands (D12)", header(swap("agent-intent+jws", "Agent-Intent+JWS")), badJWS},
+		{"typ-application", "nor with application/ before it (D12)", header(swap("agent-intent+jws", "application/agent-intent+jws")), badJWS},
+		{"typ-null", "null is no typ (D12)", header(swap(`"agent-intent+jws"`, "null")), badJWS},
+		{"typ-twice", "typ twice (D12)", member(`"typ":"JWT"`), badJWS},
+		{"cty", "a content type (D12)", member(`"cty":"application/ld+json"`), badJWS},
+		{"iss", "a claim in the header (D12)", member(`"iss":"x"`), badJWS},
+		{"jku-null", "null is no jku (D12)", header(func(h string) string { return cutMember(h, "jku", `"jku":null`) }), badJWS},
+		{"jku-escaped", "an escaped slash in jku is a slash", header(func(h string) string { return strings.ReplaceAll(h, "/.well-known", `\/.well-known`) }), accepted},
+		{"crit-of-own", "crit of a member that is there (D12)", member(`"crit":["kid"]`), badJWS},
+		{"crit-null", "crit that is null (D12)", member(`"crit":null`), badJWS},
+		{"x5t", "the thumbprint of a certificate (D12)", member(`"x5t":"AA"`), badJWS},
+		{"enc", "what an encrypted token has (D12)", member(`"enc":"A256GCM"`), badJWS},
+		{"alg-ed448", "the other curve's algorithm (D12)", algorithm(`"alg":"Ed448"`), badJWS},
+		{"alg-rs256", "RSA (D12)", algorithm(`"alg":"RS256"`), badJWS},
+		{"alg-empty", "an empty alg (D12)", algorithm(`"alg":""`), badJWS},
+		{"header-null", "null as header", header(only("null")), badJWS},
+		{"header-text", "a text as header", header(only(`"EdDSA"`)), badJWS},
+		{"header-surrogate", "half a pair in the header (D12)", member(`"x":"\ud800"`), badJWS},
+		{"header-large", "a header of 8 KiB", header(func(h string) string { return h + strings.Repeat(" ", 8<<10) }), badJWS},
 		{"jku-missing", "no jku (D12)", header(func(h string) string { return swap(",,", ",")(cutMember(h, "jku", "")) }), badJWS},
 		{"jku-empty", "an empty jku is an address of no form, so nobody says whose key it is", header(func(h string) string { return cutMember(h, "jku", `"jku":""`) }), unchecked},
 		{"jku-number", "jku is a string (D12)", header(func(h string) string { return cutMember(h, "jku", `"jku":1`) }), badJWS},
@@ -175,6 +204,39 @@ func encodingRows() []single {
 		{"payload-extra-member", "the payload with a member that the part has not (D35)", payload(swap(`"iat":`, `"hurry":true,"iat":`)), badJWS},
 		{"payload-other-purpose", "the payload of another message", payload(swap("Tasting", "Meeting")), badJWS},
 		{"payload-empty", "an empty payload", payload(only("")), badJWS},
+		{"payload-other-unicode", "the payload with an escape where RFC 8785 has the letter", all(set("purpose", "Dégustation"), payload(swap("é", `\u00e9`))), badJWS},
+		{"payload-unicode", "letters outside ASCII stand as they are (RFC 8785)", all(set("purpose", "Dégustation 😀 \u2028 <&>"), tokened(func(*token) {})), accepted},
+		{"payload-decomposed", "another normal form is another payload", all(set("purpose", "Dégustation"), payload(swap("é", "e\u0301"))), badJWS},
+		{"payload-number-form", "1.0 in the payload is not the canonical 1", payload(numbered("exp", ".0")), badJWS},
+		{"payload-member-less", "the payload without a member that the part has", payload(swap(`"purpose":"Tasting",`, "")), badJWS},
+		{"payload-hash", "the hash of the message in the place of the message", tokened(func(t *token) {
+			sum := sha256.Sum256(t.payload)
+			t.payload = sum[:]
+		}), badJWS},
+		{"payload-in-list", "the payload in a list", payload(func(p string) string { return "[" + p + "]" }), badJWS},
+		{"payload-base64-padded", "a payload with padding in base64url", whole(func(t string) string { p := strings.Split(t, "."); return p[0] + "." + p[1] + "==." + p[2] }), badJWS},
+		{"header-base64-padded", "and a header", whole(func(t string) string { p := strings.Split(t, "."); return p[0] + "=." + p[1] + "." + p[2] }), badJWS},
+		{"base64-of-base64", "the token once more in base64url", whole(func(t string) string { return encode([]byte(t)) }), badJWS},
+		{"parts-one", "one part", whole(func(t string) string { return strings.ReplaceAll(t, ".", "") }), badJWS},
+		{"parts-empty", "points and nothing between them", whole(only("..")), badJWS},
+		{"token-text", "a text that is no token", whole(only("see above")), badJWS},
+		{"token-byte-order-mark", "a byte-order mark before the token", whole(before("\ufeff")), badJWS},
+		{"token-nul", "a NUL behind the token", whole(behind("\x00")), badJWS},
+		{"token-quoted", "the token in quotes", whole(func(t string) string { return `"` + t + `"` }), badJWS},
+		{"token-bearer", "a word before the token", whole(before("Bearer ")), badJWS},
+		{"two-tokens", "two tokens in one part", whole(func(t string) string { return t + "\n" + t }), badJWS},
+		{"signature-swapped", "R and S in the wrong order", signature(func(b []byte) []byte { return append(slices.Clone(b[32:]), b[:32]...) }), badJWS},
+		{"signature-hex", "the signature in hexadecimal", whole(func(t string) string {
+			i := strings.LastIndexByte(t, '.')
+			b, _ := base64.RawURLEncoding.DecodeString(t[i+1:])
+			return fmt.Sprintf("%s.%x", t[:i], b)
+		}), badJWS},
+		{"signature-prehashed", "a signature over the hash of the input (Ed25519ph)", tokened(func(t *token) {
+			t.signature = func(key ed25519.PrivateKey, input string) []byte {
+				sum := sha512.Sum512([]byte(input))
+				return must(key.Sign(nil, sum[:], crypto.SHA512))
+			}
+		}), badJWS},
 		{"signature-bit", "one bit of the signature", signature(func(b []byte) []byte { b[5] ^= 1; return b }), badJWS},
 		{"signature-short", "63 bytes", signature(func(b []byte) []byte { return b[:63] }), badJWS},
 		{"signature-long", "65 bytes", signature(func(b []byte) []byte { return append(b, 0) }), badJWS},
@@ -235,6 +297,21 @@ func josePartRows() []single {
 		{"jose-none", "no token: mail checks only, held", unsigned, held},
 		{"jose-other-type", "a token in a part of another type is no token", drafted(func(d *envelope.Draft) { d.Attachments[0].Type = "application/octet-stream" }), held},
 		{"jose-other-name", "the part's file name says nothing (D13)", drafted(func(d *envelope.Draft) { d.Attachments[0].Filename = "x.txt" }), accepted},
+		{"jose-base64", "the token in base64", drafted(func(d *envelope.Draft) { d.Attachments[0].Base64 = true }), accepted},
+		{"jose-type-capitals", "media types have no letter case", drafted(func(d *envelope.Draft) { d.Attachments[0].Type = "Application/JOSE" }), accepted},
+		{"jose-charset", "a charset in which the token would be another", drafted(func(d *envelope.Draft) { d.Attachments[0].Type = "application/jose; charset=utf-16" }), badJWS},
+		{"jose-json-type", "the JSON form has a type of its own, which is none of the profile", drafted(func(d *envelope.Draft) { d.Attachments[0].Type = "application/jose+json" }), held},
+		{"jose-two-one-empty", "a good token and an empty part (D36)", drafted(func(d *envelope.Draft) {
+			d.Attachments = append(d.Attachments, envelope.Attachment{Type: "application/jose", Filename: "other.jose"})
+		}), badJWS},
+		{"jose-encoding-broken", "a part that breaks its encoding (D36)", mailed(func(t string) string {
+			i := strings.Index(t, "Content-Type: application/jose")
+			return t[:i] + strings.Replace(t[i:], "quoted-printable\n\n", "quoted-printable\n\n=ZZ", 1)
+		}), badJWS},
+		{"jose-encoding-unknown", "or has one that nobody knows (D36)", mailed(func(t string) string {
+			i := strings.Index(t, "Content-Type: application/jose")
+			return t[:i] + strings.Replace(t[i:], "Content-Transfer-Encoding: quoted-printable", "Content-Transfer-Encoding: x-none", 1)
+		}), badJWS},
 		{"jose-in-message", "a token inside a message inside the mail is not seen (D36)", drafted(func(d *envelope.Draft) {
 			inner := "Content-Type: application/jose\r\n\r\n" + string(d.Attachments[0].Body) + "\r\n"
 			d.Attachments[0] = envelope.Attachment{Type: "message/rfc822", Filename: "x.eml", Body: []byte(inner)}

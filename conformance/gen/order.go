@@ -1,11 +1,14 @@
 package main
 
+import "strings"
+
 // orderSuites: the first check that fails ends it (section 4). Each case
 // fails two that follow each other.
 func orderSuites() []*suite {
 	s := newSuite("order", "The order of the checks: each mail fails two of them, and the first gives its code.")
 	mailChecks(s)
 	threadChecks(s)
+	pairs(s)
 	return []*suite{s}
 }
 
@@ -83,4 +86,71 @@ func threadChecks(s *suite) {
 	unsigned(accept)
 	t.deliver(accept, refused("state"))
 	t.final(offer, "cancelled")
+}
+
+// fault breaks one check of a quote that answers an ask of this inbox, and no
+// other. Faults stand in the order of the checks.
+type fault struct {
+	name  string
+	want  expect
+	spoil func(t *story, l, ask, other *letter)
+}
+
+func faults() []fault {
+	chained := func(first, second func(string) string) func(string) string {
+		if first == nil {
+			return second
+		}
+		return func(text string) string { return second(first(text)) }
+	}
+	text := func(edit func(string) string) func(*story, *letter, *letter, *letter) {
+		return func(_ *story, l, _, _ *letter) { l.part = chained(l.part, edit) }
+	}
+	mail := func(edit func(string) string) func(*story, *letter, *letter, *letter) {
+		return func(_ *story, l, _, _ *letter) { l.mail = chained(l.mail, edit) }
+	}
+	return []fault{
+		{"header", none, func(_ *story, l, _, _ *letter) { l.after = before("no field\r\n") }},
+		{"size", plain("size"), text(behind(strings.Repeat(" ", 33<<10)))},
+		{"json", notJSON, text(before("x"))},
+		{"profile", none, text(swap(`"agent-intents/1"`, `"agent-intents/2"`))},
+		{"schema", schema, text(swap(`"agent":{"kind":"api","name":"Desk"},`, ""))},
+		{"from", plain("from"), mail(swap("From: \"Buyer Co agent\" <agent@buyer.test>", "From: agent@third.test"))},
+		{"dkim", notAuthentic, func(_ *story, l, _, _ *letter) { undkimmed(l) }},
+		{"to", refused("to"), func(_ *story, l, _, _ *letter) { l.To.Address = "other@seller.test" }},
+		{"expired", refused("expired"), func(_ *story, l, _, _ *letter) { l.Iat += hour }},
+		{"replay", refused("replay"), func(_ *story, l, _, other *letter) { l.Nonce = other.Nonce }},
+		{"prev", refused("prev"), func(_ *story, l, _, other *letter) { l.Prev = other.hash() }},
+		{"jws", badJWS, func(_ *story, l, _, _ *letter) { l.token = broken(l) }},
+		{"state", refused("state"), func(t *story, _, ask, _ *letter) { t.sent(t.cancel(t.seller(), ask)) }},
+		{"unsigned", held, func(_ *story, l, _, _ *letter) { unsigned(l) }},
+	}
+}
+
+// pairs fails each two of the checks; every fault alone too, or a pair could
+// hide that one of its two breaks nothing.
+func pairs(s *suite) {
+	list := faults()
+	for i, first := range list {
+		for _, second := range list[i:] {
+			if first.name == "jws" && second.name == "unsigned" { // no token is no broken token
+				continue
+			}
+			t := s.story(name("pair", first.name, "and", second.name), first.name+" comes before "+second.name+" (section 4)")
+			if first.name == second.name {
+				t.Name, t.Why = name("only", first.name), first.name+" alone"
+			}
+			own := t.thread
+			t.thread = uuid("another thread of " + t.Name)
+			other := t.given(t.times(t.buyer()))
+			t.thread = own
+			ask := t.sent(t.ask(t.seller()))
+			l := t.quote(t.buyer(), ask)
+			first.spoil(t, l, ask, other)
+			if first.name != second.name {
+				second.spoil(t, l, ask, other)
+			}
+			t.deliver(l, first.want)
+		}
+	}
 }
