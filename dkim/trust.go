@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// maxPasses is how many dkim=pass are looked at, from the top (D187). Each is
+// held against all signatures of the mail, and the sender chooses how many those
+// are.
+const maxPasses = 100
+
 // trust takes the verdict of the server named AuthservID from its
 // Authentication-Results (profile section 5, D53). It is never Temporary: the
 // field will not change, whatever it says.
@@ -19,9 +24,13 @@ func (c *Checker) trust(m *message, from string) Result {
 	// break on the way, and a failure takes nothing from what the other proves.
 	// A pass of one domain and a failure of another stays a failure, because the
 	// domain that passed is not the one in From.
+	judged := 0
 	for _, result := range results {
 		if result.method != "dkim" || result.result != "pass" {
 			continue
+		}
+		if judged++; judged > maxPasses {
+			break
 		}
 		verdict = c.judgeResult(m, result, from)
 		if verdict.Outcome == Pass {

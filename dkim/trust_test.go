@@ -45,6 +45,8 @@ func TestTrustedResults(t *testing.T) {
 		{"ok_comments", under("Authentication-Results: (x) mx.seller.test (y; z) 1; dkim=pass (2048-bit key; dkim=fail)\r\n\theader.d=buyer.test\r\n"), Pass, "", 0},
 		{"ok_id_case", under(strings.Replace(ownPass, "mx.seller", "MX.Seller", 1)), Pass, "", 0},
 		{"ok_several_above_received", under(spf + ownPass + received), Pass, "", 0},
+		{"ok_hundredth_pass", says(strings.Repeat("dkim=pass header.d=evil.test; ", maxPasses-1) + "dkim=pass header.d=buyer.test"), Pass, "", 0},
+		{"pass_beyond_the_limit", says(strings.Repeat("dkim=pass header.d=evil.test; ", maxPasses) + "dkim=pass header.d=buyer.test"), Fail, "does not speak for", 0}, // D187
 		{"ok_below_received", under(received + ownPass), Pass, "", 0},
 		{"ok_foreign_on_top", under("Authentication-Results: relay.test; dkim=fail header.d=buyer.test\r\n" + ownPass), Pass, "", 0},
 		{"ok_own_above_and_old_below", under(spf + ownPass + received + otherFail), Pass, "", 0},

@@ -77,6 +77,7 @@ func goodReports() []single {
 		good("domain-quoted", "a quoted domain", server+`; dkim=pass header.d="buyer.test"`),
 		good("pass-beside-fail-same", "two signatures of the domain, one of them broken on the way", server+"; dkim=fail header.d=buyer.test header.s=s2; dkim=pass header.d=buyer.test header.s=s1"),
 		good("arc-beside", "the results of other methods with properties of their own", server+`; arc=pass (i=1 dkim=pass); iprev=pass policy.iprev=192.0.2.1; auth=none smtp.auth=x; dkim=pass header.d=buyer.test`),
+		good("passes-many", "the fiftieth pass is that of the domain", server+"; "+strings.Repeat("dkim=pass header.d=third.test; ", 49)+"dkim=pass header.d=buyer.test"),
 		good("subdomain", "a domain of the same organisation (D21)", server+"; dkim=pass header.d=mail.buyer.test"),
 	}
 }

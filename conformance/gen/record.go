@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/canon"
 	"github.com/agentmaild/agentmaild/envelope/intent"
@@ -79,10 +81,48 @@ func attached(s *suite) {
 		t.record("two_signatures")
 	}
 
-	t := s.story("record-on-late-accept", "a record does not make an accept of a closed offer count (D46)")
+	t := s.story("record-twice", "a record that checks out, twice: the accept counts (D46)")
 	offer := t.sent(t.times(t.seller()))
-	t.sent(t.cancel(t.seller(), offer))
 	accept := t.accept(t.buyer(), offer)
+	data := sealedRecord(recordOf(accept, offer), t.buyer())
+	accept.draft = func(d *envelope.Draft) {
+		for range 2 {
+			d.Attachments = append(d.Attachments, envelope.Attachment{Type: "application/json", Filename: "agreement.json", Body: data})
+		}
+	}
+	t.given(accept)
+	t.final(offer, "agreed")
+	t.record("two_signatures")
+
+	t = s.story("record-too-large", "a record of more than 256 KiB (D46)")
+	offer = t.sent(t.times(t.seller()))
+	accept = t.accept(t.buyer(), offer)
+	with(accept, append(sealedRecord(recordOf(accept, offer), t.buyer()), bytes.Repeat([]byte(" "), 1<<18)...))
+	t.given(accept)
+	t.final(offer, "agreed")
+	t.record("two_signatures")
+
+	t = s.story("record-on-decline", "a record beside a decline says nothing (D46)")
+	offer = t.sent(t.times(t.seller()))
+	decline := t.decline(t.buyer(), offer)
+	with(decline, sealedRecord(recordOf(t.accept(t.buyer(), offer), offer), t.buyer()))
+	t.given(decline)
+	t.final(offer, "declined")
+	t.record("")
+
+	t = s.story("record-on-unsigned-accept", "a record does not make up for a missing signature (D46)")
+	offer = t.sent(t.times(t.seller()))
+	accept = t.accept(t.buyer(), offer)
+	with(accept, sealedRecord(recordOf(accept, offer), t.buyer()))
+	unsigned(accept)
+	t.deliver(accept, held)
+	t.final(offer, "open")
+	t.record("")
+
+	t = s.story("record-on-late-accept", "a record does not make an accept of a closed offer count (D46)")
+	offer = t.sent(t.times(t.seller()))
+	t.sent(t.cancel(t.seller(), offer))
+	accept = t.accept(t.buyer(), offer)
 	with(accept, sealedRecord(recordOf(accept, offer), t.buyer()))
 	t.deliver(accept, refused("state"))
 	t.final(offer, "cancelled")

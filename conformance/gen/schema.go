@@ -301,6 +301,13 @@ func askRows() []single {
 	}
 	return []single{
 		{"items-100", "up to a hundred items", many(100), accepted},
+		{"items-large", "a message of almost 32 768 bytes, signed", tree(func(m map[string]any) {
+			first := m["items"].([]any)[0].(map[string]any)
+			m["items"] = []any{}
+			for range 80 {
+				m["items"] = append(m["items"].([]any), map[string]any{"description": strings.Repeat("d", 340), "quantity": first["quantity"], "unit": "piece"})
+			}
+		}), accepted},
 		{"items-101", "101 items", many(101), schema},
 		{"items-0", "no item", many(0), schema},
 		{"description-empty", "a description has at least one character", set("items.description", ""), schema},

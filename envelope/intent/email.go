@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/mail"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -13,6 +14,8 @@ import (
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
 	"github.com/agentmaild/agentmaild/envelope/canon"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Media types of the parts (profile: "How messages sit in email").
@@ -104,12 +107,18 @@ func decode(p *envelope.Part) ([]byte, error) {
 	return data, nil
 }
 
+// hasProfile looks at the one member: a mail may have a hundred such parts, and
+// nobody has vouched for it yet.
 func hasProfile(data []byte) (bool, error) {
-	if _, err := canon.Strict(data, maxDepth); err != nil {
+	canonical, err := canon.Strict(data, maxDepth)
+	if err != nil {
 		return false, err
 	}
-	_, err := Parse(data)
-	return !errors.Is(err, ErrProfile), nil
+	var object struct {
+		Profile jsontext.Value `json:"profile"`
+	}
+	err = json.Unmarshal(canonical, &object)
+	return err == nil && string(object.Profile) == strconv.Quote(Profile), nil // no object has no profile
 }
 
 // signature decodes the application/jose part (D36).
@@ -218,13 +227,20 @@ func folds(value string) bool {
 	return !slices.ContainsFunc(strings.Split(value, " "), func(word string) bool { return len(word) > maxWord })
 }
 
+// maxAgentOf bounds the field before it is parsed, in bytes. A name of 200
+// letters, encoded, and an address take less than that.
+const maxAgentOf = 2 << 10
+
 // AgentOfDiffers tells whether the Agent-Of field names another organisation
 // or contact than the message (D42). A mail without the field says nothing
 // (D59).
 func (m *Message) AgentOfDiffers(h envelope.Header) bool {
 	value := h.Get("Agent-Of")
-	if value == "" {
+	switch {
+	case value == "":
 		return false
+	case len(value) > maxAgentOf:
+		return true
 	}
 	a, err := mail.ParseAddress(value)
 	if err != nil {

@@ -200,6 +200,9 @@ func TestAgentOfDiffers(t *testing.T) { // D42
 		`"Buyer Ltd" <"owner"@[1.2.3.4]>`: true,
 		"Buyer Ltd":                       true,
 		"a@buyer.test, owner@buyer.test":  true,
+
+		`"Buyer Ltd"` + strings.Repeat(" ", 2000) + "<owner@buyer.test>": false,
+		`"Buyer Ltd"` + strings.Repeat(" ", 2048) + "<owner@buyer.test>": true, // what is longer is not parsed
 	} {
 		var h envelope.Header
 		if value != "" {
