@@ -3,6 +3,8 @@ package envelope
 import (
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/mail"
 	"strings"
 
@@ -26,7 +28,10 @@ func parseFrom(value string) (string, error) {
 	if len(value) > maxFrom {
 		return "", fmt.Errorf("%w: longer than %d bytes", ErrFrom, maxFrom)
 	}
-	list, err := mail.ParseAddressList(value)
+	// The name is not looked at, so that no charset of it keeps a mail out: the
+	// library knows three of them.
+	words := mime.WordDecoder{CharsetReader: func(_ string, text io.Reader) (io.Reader, error) { return text, nil }}
+	list, err := (&mail.AddressParser{WordDecoder: &words}).ParseList(value)
 	if err != nil {
 		return "", fmt.Errorf("%w: it does not parse", ErrFrom)
 	}

@@ -355,6 +355,34 @@ func parking(s *suite) {
 	t.deliver(offer, accepted)
 	t.final(offer, "open")
 
+	t = s.story("parked-for-replaces-and-prev", "a counter whose in_reply_to is here and whose replaces is not (D40)")
+	ask := t.sent(t.ask(t.seller()))
+	first := t.quote(t.buyer(), ask)
+	second := t.counter(t.buyer(), first)
+	second.InReplyTo, second.Prev = ask.ID, ask.hash()
+	t.deliver(second, parked)
+	t.deliver(first, accepted)
+	t.final(first, "replaced")
+	t.final(second, "open")
+
+	t = s.story("parked-for-replaces-too-long", "and one whose replaces does not come within 24 h (D18, D40)")
+	offer = t.times(t.buyer())
+	counter = t.counter(t.buyer(), offer)
+	counter.InReplyTo, counter.Prev = "", ""
+	t.deliver(counter, parked)
+	t.tick(t.now + day + 1)
+	t.deliver(offer, accepted)
+	t.final(offer, "open")
+
+	t = s.story("parked-for-replaces-by-sent", "a counter of an offer of this inbox that comes before the inbox knows that it made it (D40, D45)")
+	offer = t.times(t.seller())
+	counter = t.counter(t.buyer(), offer)
+	counter.InReplyTo, counter.Prev = "", ""
+	t.deliver(counter, parked)
+	t.sent(offer)
+	t.final(offer, "replaced")
+	t.final(counter, "open")
+
 	t = s.story("parked-too-long-without-tick", "whether a tick says that time passes, or the next arrival does (D18)")
 	cancel, offer = early(t)
 	t.deliver(cancel, parked)
@@ -413,7 +441,7 @@ func parking(s *suite) {
 	t.final(offer, "agreed")
 
 	t = s.story("parked-ask-answered", "a decline that comes before the quote it declines")
-	ask := t.sent(t.ask(t.seller()))
+	ask = t.sent(t.ask(t.seller()))
 	quote := t.quote(t.buyer(), ask)
 	own := t.accept(t.seller(), quote)
 	late := t.cancel(t.buyer(), quote)

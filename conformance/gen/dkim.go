@@ -135,6 +135,7 @@ func badSeals() []single {
 		{"tag-without-equals", "a tag without its sign", tags(swap("v=1;", "v=1; zz;")), notAuthentic},
 		{"tags-empty-between", "two semicolons in a row", tags(swap("v=1;", "v=1;;")), notAuthentic},
 		{"tag-name-capital", "V= is another tag than v=", tags(swap("v=1", "V=1")), notAuthentic},
+		{"i-case", "i= in other letter case than d= (D68)", tags(swap("v=1;", "v=1; i=@BUYER.test;")), notAuthentic},
 		{"i-without-at", "i= without @", tags(swap("v=1;", "v=1; i=buyer.test;")), notAuthentic},
 		{"i-parent", "i= in the parent of d=", all(sealed(func(s *seal) { s.domain = "mail.buyer.test"; s.tags = swap("v=1;", "v=1; i=@buyer.test;") })), notAuthentic},
 		{"i-empty", "an empty i=", tags(swap("v=1;", "v=1; i=;")), notAuthentic},

@@ -158,6 +158,7 @@ func headRows() []single {
 		{"authority-version-0", "limits_version 0 (D4)", set("authority", map[string]any{"decided_by": "owner", "limits_version": 0}), accepted},
 		{"authority-version-64", "limits_version of 64 characters (D4)", set("authority", map[string]any{"decided_by": "owner", "limits_version": long(64)}), accepted},
 		{"authority-version-65", "of 65 (D4)", set("authority", map[string]any{"decided_by": "owner", "limits_version": long(65)}), schema},
+		{"authority-version-large", "a version that is a large number: written as RFC 8785 has it (D4)", set("authority", map[string]any{"decided_by": "owner", "limits_version": 1e21}), accepted},
 		{"authority-version-null", "null is no version (D4)", set("authority", map[string]any{"decided_by": "owner", "limits_version": nil}), schema},
 		{"authority-version-true", "nor is true (D4)", set("authority", map[string]any{"decided_by": "owner", "limits_version": true}), schema},
 		{"authority-unknown-member", "an unknown member of authority that was signed over (D35)", set("authority", map[string]any{"decided_by": "owner", "by": "x"}), badJWS},
@@ -445,6 +446,8 @@ func replyCases(s *suite) {
 	s.singles(accept, []single{
 		{"accept-without-ref", "an accept has a ref", del("ref"), schema},
 		{"accept-slot-fraction", "a slot is an index", set("slot", 0.5), schema},
+		{"accept-slot-point-zero", "0.0 is 0 (D37)", part(numbered("slot", ".0")), accepted},
+		{"accept-slot-exponent", "0e5 is 0 too (D37)", part(numbered("slot", "e5")), accepted},
 		{"accept-slot-string", "a slot is a number", set("slot", "0"), schema},
 		{"accept-ref-no-uuid", "ref is an id", set("ref", "offer"), schema},
 		{"accept-ref-capitals", "in lower case", tree(func(m map[string]any) { m["ref"] = strings.ToUpper(m["ref"].(string)) }), schema},

@@ -98,6 +98,25 @@ func order(s *suite, setting string) {
 	t.deliver(accept, refused("state"))
 	t.final(offer, "cancelled")
 
+	t = s.story("hash-without-unknown", "prev is the hash of the canonical form, unknown members dropped (section 2)")
+	offer = t.times(t.buyer())
+	unsigned(offer)
+	offer.part = swap(`"iat":`, `"priority":"high","iat":`)
+	cancel := t.cancel(t.buyer(), offer)
+	cancel.InReplyTo, cancel.Prev = offer.ID, offer.hash()
+	switch setting {
+	case "allow":
+		t.deliver(offer, acted)
+		t.deliver(cancel, accepted)
+		t.final(offer, "cancelled")
+	case "hold": // held here, and not in the thread
+		t.deliver(offer, held)
+		t.deliver(cancel, refused("state"))
+	default:
+		t.deliver(offer, plain("unsigned"))
+		t.deliver(cancel, parked)
+	}
+
 	if setting != "hold" {
 		return
 	}
