@@ -84,6 +84,7 @@ func schemaRowsOfRecord() []row {
 		{"parties-null-inside", "of objects", edits(func(r map[string]any) { r["parties"].([]any)[1] = nil }), schema},
 		{"role-missing", "each with its role", ofParty(1, "role", nil), schema},
 		{"org-name-empty", "org_name has at least one character", ofParty(0, "org_name", ""), schema},
+		{"address-control", "a control character in a local part (D9)", ofParty(0, "address", "agent\x11@seller.test"), schema},
 		{"address-dot", "an address with a dot behind it (D9)", ofParty(0, "address", "agent@seller.test."), schema},
 		{"party-form", "a party id of another form", ofParty(0, "party", "pty_seller"), schema},
 		{"kid-number", "a kid is a string", ofParty(0, "kid", 5), schema},

@@ -114,7 +114,7 @@ func dotAtom(s string) bool {
 			return false
 		}
 		for i := range len(atom) {
-			if c := atom[i]; !lowerAlnum(c|0x20) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", rune(c)) {
+			if c := atom[i]; !lowerAlnum(c) && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", rune(c)) {
 				return false
 			}
 		}

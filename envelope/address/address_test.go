@@ -30,7 +30,7 @@ func TestParseRefuses(t *testing.T) {
 		"", "agent", "@buyer.test", "agent@", "agent@buyer.test.", "agent@.buyer.test", "agent@buyer..test",
 		".a@b.test", "a.@b.test", "a..b@c.test", `"agent"@buyer.test`, "agent@[192.0.2.1]", "agent @buyer.test",
 		"Agent <agent@buyer.test>", "agent(x)@buyer.test", "a@evil.test@buyer.test", "ägent@buyer.test",
-		"agent@buyer.test ", "agent@buyer.test\x00", "agent@buyer.test\r\nTo: x@y", "agent@-buyer.test", "agent@buyer-.test",
+		"agent@buyer.test ", "agent@buyer.test\x00", "agent\x11@buyer.test", "agent\x7f@buyer.test", "agent@buyer.test\r\nTo: x@y", "agent@-buyer.test", "agent@buyer-.test",
 		"agent@buyer\u3002test", "agent@\uff42uyer.test", "agent@bu\u200byer.test", "agent@bu_yer.test", "agent@xn--\u00fc.test",
 		strings.Repeat("a", 65) + "@b.test", "a@" + strings.Repeat("b", 64) + ".test", "a@" + strings.Repeat("b.", 130) + "test",
 	} {
