@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentmaild/agentmaild/limits"
@@ -23,6 +22,8 @@ type asking struct {
 	answers  string // id of a message there
 	until    int64  // when what it answers ends, Unix seconds; 0: never
 	files    attachedFiles
+	about    string // digest of the request that it answers
+	sealedTo string // key that its body is sealed to; "" for one in clear
 	decision limits.Decision
 }
 
@@ -35,6 +36,8 @@ type askedRow struct {
 	At       int64           `json:"at"`                // Unix seconds
 	Expires  int64           `json:"expires"`           // Unix seconds
 	Digests  []string        `json:"digests,omitempty"`
+	About    string          `json:"about,omitempty"`     // digest of the request that it answers
+	SealedTo string          `json:"sealed_to,omitempty"` // key that its body was to be sealed to
 	Decision limits.Decision `json:"decision"`
 }
 
@@ -64,7 +67,7 @@ func (j *judge) askOwner(a asking) (Done, error) {
 	if err != nil {
 		return done, err
 	}
-	row := askedRow{Action: a.action, To: a.to, Thread: a.thread, Answers: a.answers, At: j.in.srv.Now().Unix(), Decision: a.decision, Digests: a.files.digests()}
+	row := askedRow{Action: a.action, To: a.to, Thread: a.thread, Answers: a.answers, At: j.in.srv.Now().Unix(), Decision: a.decision, Digests: a.files.digests(), About: a.about, SealedTo: a.sealedTo}
 	row.Expires = row.At + int64(askLimit/time.Second)
 	if a.until != 0 {
 		row.Expires = a.until
@@ -149,7 +152,7 @@ func (in *Inbox) approveAction(n string) error {
 	if err != nil {
 		return err
 	}
-	_, err = in.do(row.Action, mandate{approved: n})
+	_, err = in.do(row.Action, mandate{approved: n, answers: row.Answers})
 	return err
 }
 
@@ -164,8 +167,8 @@ func (in *Inbox) waitingAction(n string) (row askedRow, err error) {
 }
 
 // approved takes an action that the owner approves off the list, and returns
-// the decision that had the owner asked. Whom it is for and its files must be
-// those of then; what it answers is, or it would not wait any more.
+// the decision that had the owner asked. Whom it is for, what it answers, its
+// files and who alone can read it must be those of then (D200).
 func (j *judge) approved(a *asking) (limits.Decision, error) {
 	var row askedRow
 	known, err := j.tx.Get(tableActions, j.by.approved, &row)
@@ -178,6 +181,10 @@ func (j *judge) approved(a *asking) (limits.Decision, error) {
 		return row.Decision, cannot("to: it would go to %s now, and the agent asked about %s: refuse %q", a.to, row.To, actionPrefix+j.by.approved)
 	case !reflect.DeepEqual(row.Digests, a.files.digests()):
 		return row.Decision, cannot("files: one has changed since the agent asked: refuse %q", actionPrefix+j.by.approved)
+	case row.About != a.about: // ids are their senders' own, and may be used again
+		return row.Decision, cannot("request: another one has come under its id since the agent asked: refuse %q", actionPrefix+j.by.approved)
+	case row.SealedTo != a.sealedTo:
+		return row.Decision, cannot("it would be sealed to another key than when the agent asked, or not at all: refuse %q", actionPrefix+j.by.approved)
 	}
 	if err := j.endAction(j.by.approved); err != nil {
 		return row.Decision, err
@@ -246,8 +253,12 @@ func (j *judge) overtaken(entry string) error {
 func (f attachedFiles) digests() []string {
 	var list []string
 	for _, file := range f.named {
-		sum := sha256.Sum256(f.bodies[file.Ref])
-		list = append(list, strings.ToLower(hex.EncodeToString(sum[:])))
+		list = append(list, digest(f.bodies[file.Ref]))
 	}
 	return list
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

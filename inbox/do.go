@@ -218,7 +218,7 @@ func (j *judge) threadOf(id string, row *threadRow) error {
 // answer names the message that is answered, and its hash (D2): what ref or
 // replaces names, or the open ask that a quote is for.
 func (j *judge) answer(a Action, m *intent.Message, row *threadRow) error {
-	id := firstOf(a.Ref, a.Replaces)
+	id := firstOf(j.by.answers, a.Ref, a.Replaces)
 	if id == "" && a.Type == intent.Quote {
 		var err error
 		if id, err = j.asked(a, m, row); err != nil {

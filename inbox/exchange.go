@@ -59,6 +59,9 @@ type sending struct {
 	*judge
 	action Action
 	files  attachedFiles
+
+	about    string // digest of the request that is answered
+	sealedTo string // key that the body was sealed to
 }
 
 // request asks another agent for something.
@@ -99,7 +102,7 @@ func (s *sending) ask(agent, to, task string, r *agentmsg.Request) (Done, error)
 // askFirst has the owner asked about an action, where the limits want it; it is
 // waiting then.
 func (s *sending) askFirst(a Action, to string) (Done, error) {
-	_, asked, err := s.mayGo(asking{action: a, to: to, files: s.files}, func() (limits.Proposal, limits.Standing, error) {
+	_, asked, err := s.mayGo(asking{action: a, to: to, files: s.files, about: s.about, sealedTo: s.sealedTo}, func() (limits.Proposal, limits.Standing, error) {
 		p := limits.Proposal{Message: intent.Message{Type: a.Type, To: intent.Recipient{Address: to}}}
 		var standing limits.Standing
 		return p, standing, s.standing(&standing, p, nil)
@@ -179,6 +182,7 @@ func (s *sending) seal(body jsontext.Value, key string) (jsontext.Value, error) 
 	if err != nil {
 		return nil, cannot("sealing: %w", err)
 	}
+	s.sealedTo = key
 	return sealed, nil
 }
 

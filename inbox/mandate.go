@@ -22,6 +22,7 @@ type mandate struct {
 	busy     []calendar.Span
 	busyRead bool
 	approved string // the number of the action that waited, where the owner approves one
+	answers  string // id of the message in a negotiation that it was to answer
 }
 
 // unset are the limits of an agent whose owner has set none: it is asked about

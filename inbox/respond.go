@@ -33,6 +33,7 @@ func (s *sending) respond() (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
+	s.about = digest([]byte(row.Envelope))
 	a := s.action
 	a.Agent, a.Request = e.From, e.ID // which its event need not say later
 	if asked, err := s.askFirst(a, to); err != nil || asked.Waiting != "" {
