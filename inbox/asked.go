@@ -129,7 +129,7 @@ func waitingActions(tx *store.Tx, list *[]Waiting) error {
 
 // ToAgent is what the agent may see of what waits: not the numbers of its
 // owner, which it might be talked into telling, nor where files lie that another
-// program of the owner wants to send.
+// program of the owner wants to send, nor where the owner is told.
 func (w Waiting) ToAgent() Waiting {
 	if w.Action != nil && len(w.Action.Files) > 0 {
 		a := *w.Action
@@ -138,6 +138,9 @@ func (w Waiting) ToAgent() Waiting {
 			a.Files[i] = filepath.Base(path)
 		}
 		w.Action = &a
+	}
+	if w.ToOwner {
+		w.Address, w.Reason = "", "the mail to the owner could not be sent"
 	}
 	if w.Decision != nil {
 		w.Reason, w.Decision = "the owner is asked: "+ruleNames(w.Decision.Rules()), nil

@@ -222,7 +222,7 @@ const actionsRate = "actions"
 func actionsThisHour(tx *store.Tx, now time.Time) (int, error) {
 	var row rateRow
 	_, err := tx.Get(tableRates, actionsRate, &row)
-	if row.Until <= now.Unix() {
+	if !row.runs(now.Unix()) {
 		return 0, err
 	}
 	return row.Count, err

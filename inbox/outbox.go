@@ -40,6 +40,7 @@ type letterRow struct {
 	Next      int64         `json:"next"`   // when it is tried next
 	Tries     int           `json:"tries"`
 	Error     string        `json:"error,omitempty"` // of the last try
+	Owner     bool          `json:"owner,omitzero"`  // it tells the owner what waits: its address is not for the agent
 }
 
 const (
@@ -50,6 +51,9 @@ const (
 
 // result names the letter's message in an event, and what became of it.
 func (l letterRow) result() Result {
+	if l.Owner { // agents and webhooks read events
+		return Result{Reason: "the mail to the owner could not be sent"}
+	}
 	return Result{Type: l.Type, Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.Error}
 }
 
@@ -77,12 +81,9 @@ func (j *judge) queue(d envelope.Draft, l letterRow) error {
 
 // post signs a mail with DKIM and puts it into the outbox, where there is room.
 func (j *judge) post(raw []byte, l letterRow) error {
-	fits, err := j.fits(l.To, claim{lettersTo, 1})
+	full, err := j.bounded(l)
 	if err != nil {
 		return err
-	}
-	if !fits {
-		return cannot("too many mails to %s wait for you already: see `agentmaild waiting list`", l.To)
 	}
 	now := j.in.srv.Now()
 	if j.in.srv.Signer != nil {
@@ -91,10 +92,6 @@ func (j *judge) post(raw []byte, l letterRow) error {
 		}
 	}
 	l.State, l.Queued, l.Next = letterQueued, now.Unix(), now.Unix()
-	full, err := j.hourly("to "+l.To, j.in.set.HourlyLimit)
-	if err != nil {
-		return err
-	}
 	if full {
 		l.State, l.Error = letterParked, fmt.Sprintf("is one more than %d within an hour", j.in.set.HourlyLimit)
 		if err := j.putBy(l, KindLetterParked, DeliveryParked); err != nil {
@@ -110,6 +107,24 @@ func (j *judge) post(raw []byte, l letterRow) error {
 		return err
 	}
 	return j.tx.Put(tableOutbox, key, l)
+}
+
+// bounded refuses a letter where too many to its address wait already, and
+// tells whether it is one too many for the hour. What tells the owner is bounded
+// by itself (D159): an agent that writes to the owner's address would else keep
+// the owner from being told.
+func (j *judge) bounded(l letterRow) (full bool, err error) {
+	if l.Owner {
+		return false, nil
+	}
+	fits, err := j.fits(l.To, claim{lettersTo, 1})
+	if err != nil {
+		return false, err
+	}
+	if !fits {
+		return false, cannot("too many mails to %s wait for you already: see `agentmaild waiting list`", l.To)
+	}
+	return j.hourly("to "+l.To, j.in.set.HourlyLimit)
 }
 
 // SendLetters drains the outbox through a transport until ctx ends. Of the
@@ -214,7 +229,7 @@ func (in *Inbox) nextLetter(now int64) (key string, letter letterRow, raw []byte
 			}
 			switch due := time.Unix(l.Next, 0); {
 			case l.State != letterQueued && l.State != letterSending:
-			case l.Next <= now:
+			case l.Next <= now, l.Next > now+int64(maxLetterWait/time.Second): // the clock was ahead (D164)
 				key, letter = r.Key, l
 				return false, nil
 			case due.Before(next):

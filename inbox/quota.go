@@ -127,6 +127,10 @@ type rateRow struct {
 	Count int   `json:"count"`
 }
 
+// runs tells whether the hour is this one. One that ends later than it could
+// was begun while the clock was ahead, and would last until then (D164).
+func (r rateRow) runs(now int64) bool { return r.Until > now && r.Until <= now+3600 }
+
 // hourly counts one more under a name, and tells whether it is one too many
 // for the hour (D74); then it is not counted.
 func (j *judge) hourly(name string, limit int) (full bool, err error) {
@@ -134,7 +138,7 @@ func (j *judge) hourly(name string, limit int) (full bool, err error) {
 	if _, err := j.tx.Get(tableRates, name, &row); err != nil {
 		return false, err
 	}
-	if now := j.in.srv.Now().Unix(); row.Until <= now {
+	if now := j.in.srv.Now().Unix(); !row.runs(now) {
 		row = rateRow{Until: now + 3600}
 		if err := j.tx.Put(tableDue, dueKey(row.Until, "rate/"+name), struct{}{}); err != nil {
 			return false, err

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"fmt"
 	"net/mail"
 	"slices"
@@ -9,12 +10,16 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope"
 	"github.com/agentmaild/agentmaild/envelope/address"
+	"github.com/agentmaild/agentmaild/store"
 )
 
 // reminderRow is what the owner was mailed of last.
 type reminderRow struct {
 	At   int64    `json:"at"`   // Unix seconds
 	Keys []string `json:"keys"` // of all that waited then, sorted
+
+	Letter string   `json:"letter,omitempty"` // of the outbox, that told it
+	Before []string `json:"before,omitempty"` // the keys before that letter: what it tells is not told until it is sent
 }
 
 // How often the owner is mailed (D159), how often it is looked whether there is
@@ -31,7 +36,7 @@ const reminderName = "<reminder-"
 
 // remind mails the owner what has come to wait since the last such mail.
 func (in *Inbox) remind(now time.Time) error {
-	if in.set.Notify == "" || now.Before(time.Unix(in.reminded.Load(), 0).Add(remindLook)) {
+	if in.set.Notify == "" || lately(now, in.reminded.Load(), remindLook) {
 		return nil
 	}
 	in.reminded.Store(now.Unix())
@@ -53,12 +58,19 @@ func (j *judge) remind(list []Waiting) error {
 		return err
 	}
 	now := j.in.srv.Now()
-	told := func(w Waiting) bool { _, found := slices.BinarySearch(row.Keys, w.Key); return found }
-	fresh := slices.DeleteFunc(slices.Clone(list), told)
-	if len(fresh) == 0 || now.Before(time.Unix(row.At, 0).Add(remindEvery)) {
+	if len(untold(list, row.Keys)) == 0 || lately(now, row.At, remindEvery) {
 		return nil
 	}
-	row = reminderRow{At: now.Unix()}
+	told, err := j.supersede(&row)
+	if err != nil {
+		return err
+	}
+	fresh := inTurn(untold(list, told))
+	last, err := j.tx.Last(tableOutbox)
+	if err != nil {
+		return err
+	}
+	row = reminderRow{At: now.Unix(), Letter: store.Key(last + 1), Before: told}
 	for _, w := range list {
 		row.Keys = append(row.Keys, w.Key)
 	}
@@ -77,7 +89,58 @@ func (j *judge) remind(list []Waiting) error {
 		MessageID: reminderName + ids[0] + "@" + address.Of(j.in.set.Address) + ">",
 		Extra:     []envelope.Field{{Name: "Auto-Submitted", Value: "auto-generated"}}, // RFC 3834
 		Text:      j.in.reminder(fresh, len(list)),
-	}, letterRow{})
+	}, letterRow{Owner: true})
+}
+
+// lately tells whether less than a while has passed since a time. One that lies
+// ahead is of a clock that was ahead (D164), and the owner would wait until then.
+func lately(now time.Time, since int64, while time.Duration) bool {
+	passed := now.Sub(time.Unix(since, 0))
+	return passed >= 0 && passed < while
+}
+
+// untold are those whose keys are not in a sorted list.
+func untold(list []Waiting, told []string) []Waiting {
+	return slices.DeleteFunc(slices.Clone(list), func(w Waiting) bool { _, found := slices.BinarySearch(told, w.Key); return found })
+}
+
+// supersede takes the last mail to the owner out of the outbox, where it could
+// not be sent yet: the next one tells what it did, so that there is one at most.
+// It returns the keys of what the owner was told.
+func (j *judge) supersede(row *reminderRow) (told []string, err error) {
+	var l letterRow
+	known, err := j.tx.Get(tableOutbox, firstOf(row.Letter, "none"), &l)
+	if err != nil || !known || l.State == letterSending {
+		return row.Keys, err
+	}
+	if l.waits() {
+		if err := j.giveBack(l.To, claim{lettersTo, 1}); err != nil {
+			return nil, err
+		}
+	}
+	return row.Before, j.leave(row.Letter)
+}
+
+// inTurn orders what waits so that no one side takes all the room of a mail: the
+// first of each sender and kind comes before the second of any, and of those the
+// agent's own actions first.
+func inTurn(list []Waiting) []Waiting {
+	type placed struct {
+		Waiting
+		place int
+	}
+	seen := map[[3]string]int{}
+	var all []placed
+	for _, w := range list {
+		group := [3]string{w.Kind, w.Proof.Domain, w.Address}
+		all = append(all, placed{w, seen[group]})
+		seen[group]++
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
+	for i, p := range all {
+		list[i] = p.Waiting
+	}
+	return list
 }
 
 // reminder is the text of a mail to the owner. Nothing that another side wrote

@@ -66,17 +66,87 @@ func TestReminder(t *testing.T) {
 	}
 }
 
-// TestReminderFails does not tell the owner that telling the owner failed.
+// TestReminderFails does not tell the owner that telling the owner failed, keeps
+// no more than one mail that did, and tells what it told with the next. Agents,
+// and all who read events, see no address of the owner.
 func TestReminderFails(t *testing.T) {
 	s := newScene(t, limited(euros(1, 1, 1)), notified)
-	s.propose(s.buyer, Action{Type: intent.Accept, Ref: s.offer(1000).ID})
-	s.tick(s.buyer, time.Minute)
-	if _, err := s.buyer.sendDue(t.Context(), transport(func(_, _ string, _ []byte) error { return fmt.Errorf("550 no such user") })); err != nil {
-		t.Fatal(err)
+	first := s.propose(s.buyer, Action{Type: intent.Accept, Ref: s.offer(1000).ID})
+	fails := func() {
+		t.Helper()
+		s.tick(s.buyer, time.Hour+time.Minute)
+		_, err := s.buyer.sendDue(t.Context(), transport(func(_, _ string, _ []byte) error { return fmt.Errorf("550 no such user %s", owner) }))
+		check(t, err)
+		if l := outbox(t, s.buyer); len(l) != 1 || l[0].State != letterFailed {
+			t.Fatalf("the outbox has %+v", l)
+		}
 	}
-	s.tick(s.buyer, 2*time.Hour)
-	if l := outbox(t, s.buyer); len(l) != 1 || l[0].State != letterFailed {
-		t.Errorf("the outbox has %+v", l)
+	fails()
+	fails()
+	for range lettersTo.address + 1 {
+		s.propose(s.buyer, Action{Type: intent.Accept, Ref: s.offer(1000).ID})
+		fails()
+	}
+	list, err := s.buyer.Waiting()
+	check(t, err)
+	events, _, err := s.buyer.Events("", 10000)
+	check(t, err)
+	for _, w := range list {
+		if w.Kind == "letter" && w.Address != owner {
+			t.Errorf("its owner sees %+v", w)
+		}
+		if seen := fmt.Sprint(w.ToAgent()); strings.Contains(seen, owner) {
+			t.Errorf("the agent sees %s", seen)
+		}
+	}
+	failed := 0
+	for _, e := range events {
+		if e.Kind == KindLetterFailed {
+			failed++
+		}
+		if strings.Contains(e.Reason, owner) {
+			t.Errorf("an event says %q", e.Reason)
+		}
+	}
+	if failed == 0 {
+		t.Error("no event says that a mail failed")
+	}
+	last := s.propose(s.buyer, Action{Type: intent.Accept, Ref: s.offer(1000).ID})
+	m := s.reminded(time.Hour + time.Minute)
+	if !strings.Contains(m, first.Waiting) || !strings.Contains(m, "and 83 more") || len(outbox(t, s.buyer)) != 0 {
+		t.Errorf("the first that goes out does not tell what those told that did not, %s to %s:\n%s", first.Waiting, last.Waiting, m)
+	}
+}
+
+// TestReminderIsNotHeldUp mails the owner however much the agent has written to
+// the owner's address.
+func TestReminderIsNotHeldUp(t *testing.T) {
+	s := newScene(t, limited(euros(1, 1, 1)), notified, func(set *Settings) { set.HourlyLimit = 3 })
+	for range 3 {
+		a := askAction()
+		a.To = owner
+		s.propose(s.buyer, a)
+		s.letter(s.buyer)
+	}
+	s.propose(s.buyer, Action{Type: intent.Accept, Ref: s.offer(1000).ID})
+	if s.reminded(time.Minute) == "" {
+		t.Error("the owner is not told")
+	}
+}
+
+// TestReminderInTurn shows the owner something of everybody, whoever floods.
+func TestReminderInTurn(t *testing.T) {
+	var list []Waiting
+	for i := range 100 {
+		list = append(list, Waiting{Key: fmt.Sprint("flood ", i), Kind: "message", Proof: Proof{Domain: "flood.test"}})
+	}
+	list = append(list, Waiting{Key: "other", Kind: "message", Proof: Proof{Domain: "other.test"}}, Waiting{Key: "knock", Kind: "knock"})
+	var keys []string
+	for _, w := range inTurn(list)[:4] {
+		keys = append(keys, w.Key)
+	}
+	if diff := cmp.Diff([]string{"flood 0", "other", "knock", "flood 1"}, keys); diff != "" {
+		t.Error(diff)
 	}
 }
 

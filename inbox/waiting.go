@@ -33,6 +33,7 @@ type Waiting struct {
 	Person  string         `json:"person,omitempty"`  // whose mail it was, in bridged mode
 	Address string         `json:"address,omitempty"` // of an action or a letter: whom it is for; of a knock: where the agent says it has its mail
 	Files   []ReceivedFile `json:"files,omitempty"`
+	ToOwner bool           `json:"-"` // a letter that tells the owner what waits
 
 	Action   *Action          `json:"action,omitempty"`   // that the agent wants done
 	Decision *limits.Decision `json:"decision,omitempty"` // why the owner is asked about it, with the owner's numbers
@@ -57,9 +58,9 @@ const (
 // messages of agents that have not been admitted, knocks, and mails that carry
 // no message.
 func (in *Inbox) Waiting() ([]Waiting, error) {
-	var list []Waiting
+	var list []Waiting // the agent's own actions first: strangers fill the rest
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, waitingActions, in.atDoorMessages, knocks, mailsToReview, untoldEvents} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{waitingActions, heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview, untoldEvents} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -117,7 +118,7 @@ func waitingLetters(tx *store.Tx, list *[]Waiting) error {
 			return false, err
 		}
 		if l.waits() {
-			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Address: l.To, Reason: "the mail to " + l.To + " " + l.Error, Thread: l.Thread})
+			*list = append(*list, Waiting{Key: letterPrefix + r.Key, Kind: "letter", At: l.Queued, Address: l.To, Reason: "the mail to " + l.To + " " + l.Error, Thread: l.Thread, ToOwner: l.Owner})
 		}
 		return true, nil
 	})
@@ -320,7 +321,7 @@ func (in *Inbox) Pending() (*Event, time.Time, <-chan struct{}, error) {
 			if err := r.Decode(&row); err != nil {
 				return false, err
 			}
-			if at := time.Unix(row.Next, 0); at.After(now) {
+			if at := time.Unix(row.Next, 0); at.After(now) && !at.After(now.Add(maxHandlerWait)) { // later: the clock was ahead (D164)
 				if at.Before(next) {
 					next = at
 				}
@@ -334,6 +335,9 @@ func (in *Inbox) Pending() (*Event, time.Time, <-chan struct{}, error) {
 	return event, next, more, err
 }
 
+// maxHandlerWait is the longest time until the handler is asked again.
+const maxHandlerWait = time.Hour
+
 // HandlerFailed leaves an event pending, to be asked about again after a time
 // that grows from a minute to an hour.
 func (in *Inbox) HandlerFailed(seq, problem string) error {
@@ -343,7 +347,7 @@ func (in *Inbox) HandlerFailed(seq, problem string) error {
 			return err
 		}
 		row.Error = problem
-		row.Next = j.in.srv.Now().Add(backoff(row.Tries, time.Minute, time.Hour)).Unix()
+		row.Next = j.in.srv.Now().Add(backoff(row.Tries, time.Minute, maxHandlerWait)).Unix()
 		row.Tries++
 		return j.tx.Put(tablePending, seq, row)
 	})

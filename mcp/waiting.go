@@ -97,6 +97,9 @@ func listWaiting(c *call) (answer, error) {
 
 func waitingOf(w inbox.Waiting) (waiting, []said) {
 	shown := waiting{Key: w.Key, Kind: w.Kind, At: when(w.At), Expires: when(w.Expires), Thread: w.Thread, From: cmp.Or(w.Person, w.Agent)}
+	if w.ToOwner {
+		w = w.ToAgent()
+	}
 	texts := []said{{"text", w.Text}}
 	if w.Decision == nil { // its line has the owner's numbers
 		texts = append(texts, said{"reason", w.Reason})
