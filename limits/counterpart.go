@@ -35,11 +35,19 @@ func (j *judge) counterpart() {
 // blocks tells whether a blocked address or domain is that of a counterpart.
 // A block reaches as far as it can, an entry of the allow list no further than
 // it says (D143): whoever is blocked comes back from a host below the domain,
-// and letter case in front of the @ makes no difference to most servers.
+// or under a detail of the address (RFC 5233, D163), and letter case in front
+// of the @ makes no difference to most servers.
 func blocks(entry, to string) bool {
 	if strings.Contains(entry, "@") {
-		return strings.EqualFold(entry, to)
+		return strings.EqualFold(entry, to) || strings.EqualFold(entry, withoutDetail(to))
 	}
 	domain := address.Of(to)
 	return domain == entry || strings.HasSuffix(domain, "."+entry)
+}
+
+// withoutDetail is an address without what stands behind a plus.
+func withoutDetail(to string) string {
+	user, domain, _ := strings.Cut(to, "@")
+	user, _, _ = strings.Cut(user, "+")
+	return user + "@" + domain
 }

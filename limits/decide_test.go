@@ -97,6 +97,8 @@ func TestDecide(t *testing.T) {
 
 		"blocked":                   {func(j *judge) { j.Block = []string{them} }, Refuse, []Rule{RuleBlock}},
 		"blocked in capitals":       {func(j *judge) { j.Block = []string{"AGENT@buyer.test"} }, Refuse, []Rule{RuleBlock}},
+		"blocked with a detail":     {func(j *judge) { j.Block, j.Message.To.Address = []string{them}, "Agent+2@buyer.test" }, Refuse, []Rule{RuleBlock}},
+		"blocked detail":            {func(j *judge) { j.Block = []string{"agent+2@buyer.test"} }, Allow, nil},
 		"blocked by domain":         {func(j *judge) { j.Block = []string{"buyer.test"} }, Refuse, []Rule{RuleBlock}},
 		"blocked by a domain above": {func(j *judge) { j.Block = []string{"test"} }, Refuse, []Rule{RuleBlock}},
 		"another domain's end":      {func(j *judge) { j.Block = []string{"uyer.test", "agent@uyer.test"} }, Allow, nil},
