@@ -3,6 +3,9 @@ package page
 import (
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +109,22 @@ var decisions = []decision{
 			s.drain(s.Seller, func([]byte) error { return refusedError{} })
 		}, "letter",
 		[]string{"A mail was not sent", "550 no such user"},
+		map[string]string{"approve": "", "refuse": ""},
+		"count",
+	},
+	{
+		"an event that a webhook was not told of", func(s *scene) {
+			got := func() *inbox.Event {
+				e, _, _, err := s.Seller.NextForHook("hook")
+				check(s.t, err)
+				return e
+			}
+			got() // it begins here
+			s.asked()
+			s.Now = s.Now.Add(25 * time.Hour)
+			check(s.t, s.Seller.HookFailed("hook", "shop.test", got(), "it answered with the status 500"))
+		}, "webhook",
+		[]string{"A webhook was not told of an event", "the webhook at shop.test was not told", "it answered with the status 500"},
 		map[string]string{"approve": "", "refuse": ""},
 		"count",
 	},
@@ -259,9 +278,30 @@ func TestEveryKind(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("no case has %v", left)
 	}
+	for _, kind := range waitingKinds(t) {
+		if _, known := kinds[kind]; !known {
+			t.Errorf("the page has no word and no button for %q", kind)
+		}
+	}
 	if choices := choicesFor(inbox.Waiting{Kind: "new", Agent: ""}); len(choices) != 0 || kindOf(inbox.Waiting{Kind: "new"}).title != "Something waits: new" {
 		t.Errorf("a kind that is not known can be decided: %v", choices)
 	}
+}
+
+// waitingKinds are all kinds that package inbox gives to what waits.
+func waitingKinds(t *testing.T) []string {
+	files := got[[]string](t)(filepath.Glob("../inbox/*.go"))
+	form := regexp.MustCompile(`\bWaiting\{[^{}]*?Kind: "([a-z]+)"`)
+	var found []string
+	for _, file := range files {
+		for _, m := range form.FindAllStringSubmatch(string(got[[]byte](t)(os.ReadFile(file))), -1) {
+			found = append(found, m[1])
+		}
+	}
+	if len(found) < len(kinds) {
+		t.Errorf("package inbox gives only %v", found)
+	}
+	return found
 }
 
 // TestOvertaken decides what cannot be done any more.
