@@ -3,6 +3,7 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -23,8 +24,19 @@ func body(c *call) ([]byte, error) {
 }
 
 func decode(text []byte, value any) error {
-	if err := json.Unmarshal(text, value, json.RejectUnknownMembers(true)); err != nil {
-		return bad("the body: " + strings.ReplaceAll(err.Error(), "\n", " "))
+	err := json.Unmarshal(text, value, json.RejectUnknownMembers(true))
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok { // its own words name types of this program
+		place := strings.TrimSuffix("the body at "+string(wrong.JSONPointer), " at ")
+		switch {
+		case errors.Is(err, json.ErrUnknownName):
+			return bad(place + ": there is no such member: see /v1/openapi.json")
+		case wrong.JSONKind == jsontext.KindNumber:
+			return bad(place + ": that number does not belong here, or is too large")
+		}
+		return bad(place + ": it is of the wrong kind: see /v1/openapi.json")
+	}
+	if err != nil {
+		return bad("the body: " + strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsontext: "), "\n", " "))
 	}
 	return nil
 }

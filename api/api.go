@@ -110,6 +110,9 @@ func (h *heard) WriteHeader(int)                {}
 func (h *Handler) answer(w http.ResponseWriter, request *http.Request, r route) {
 	c := &call{Request: request, w: w, secret: token.Bearer(request)}
 	err := h.allow(c, r.scope)
+	if err == nil {
+		err = asked(request, r.pattern)
+	}
 	var value any
 	if err == nil {
 		value, err = r.answer(h, c)

@@ -63,6 +63,11 @@ func TestDeal(t *testing.T) {
 	if !h.Mailbox.Connected || h.Mailbox.LastLook != 3 || h.Mailbox.LastMail != 0 {
 		t.Errorf("%+v", h)
 	}
+	var toOwner shownHealth
+	r.ask("GET", "/inboxes/east/health", r.owner, nil).into(200, &toOwner)
+	if h.Mailbox.LastError != "" || toOwner.Mailbox.LastError == "" {
+		t.Errorf("the agent is told %q, the owner %q", h.Mailbox.LastError, toOwner.Mailbox.LastError)
+	}
 	var usage inbox.Usage
 	r.ask("GET", "/inboxes/east/limits", r.owner, nil).into(200, &usage)
 	if usage.Set {
@@ -222,6 +227,14 @@ func TestPages(t *testing.T) {
 	for _, path := range []string{"threads?limit=0", "threads?limit=201", "threads?limit=x", "threads?cursor=%25", "events?after=1", "events?after=000000000000000G", "events?limit=-1", "waiting?limit=201"} {
 		r.ask("GET", "/inboxes/west/"+path, r.agent, nil).refused(400, codeBadRequest, "")
 	}
+	for path, want := range map[string]string{ // else whoever misspells a name would have the first page again and again
+		"events?cursor=0000000000000001": `"cursor": there is no such parameter here`, "threads?after=0000000000000001": `"after"`, "threads?limt=1": `"limt"`,
+		"threads?limit=1&limit=2": "limit: give it once", "threads?limit=%zz": "it cannot be read", "threads?limit=1;cursor=x": "it cannot be read",
+		"health?access_token=x": `"access_token"`,
+	} {
+		r.ask("GET", "/inboxes/west/"+path, r.agent, nil).refused(400, codeBadRequest, want)
+	}
+	r.ask("POST", "/inboxes/west/actions?dry_run=1", r.owner, askQuote()).refused(400, codeBadRequest, `"dry_run"`)
 }
 
 // TestActions refuses what is no action, in words for whoever sent it.
@@ -240,6 +253,10 @@ func TestActions(t *testing.T) {
 		{"empty", "", 400, codeBadRequest, "the body: "},
 		{"unknown member", `{"type":"accept","price":1}`, 400, codeBadRequest, "price"},
 		{"a member twice", `{"type":"accept","type":"quote"}`, 400, codeBadRequest, "duplicate"},
+		{"a number that is none", `{"type":"ask_quote","items":[{"quantity":1e999}]}`, 400, codeBadRequest, "the body at /items/0/quantity: that number does not belong here, or is too large"},
+		{"a list for a text", `{"type":["accept"]}`, 400, codeBadRequest, "the body at /type: it is of the wrong kind"},
+		{"a list", `[]`, 400, codeBadRequest, "the body: it is of the wrong kind"},
+		{"unknown member below", `{"type":"ask_quote","items":[{"colour":"red"}]}`, 400, codeBadRequest, "the body at /items/0/colour: there is no such member"},
 		{"two documents", `{"type":"accept"}{}`, 400, codeBadRequest, ""},
 		{"unknown type", `{"type":"sell"}`, 422, codeAction, `type: "sell"`},
 		{"a foreign member", map[string]any{"type": "decline", "ref": quote, "slot": 1}, 422, codeAction, "slot: leave it out"},
@@ -343,7 +360,7 @@ func TestScopes(t *testing.T) {
 		for _, secret := range []string{"", "amt_", r.owner + "x", "Basic " + r.owner} {
 			a := r.ask(method, path, secret, nil)
 			a.refused(401, codeUnauthorized, "token")
-			if !strings.HasPrefix(a.Header().Get("WWW-Authenticate"), `Bearer realm="agentmaild"`) {
+			if !strings.HasPrefix(a.Header().Get("WWW-Authenticate"), `Bearer realm="agentmaild"`) || a.Header().Get("Connection") != "close" {
 				t.Errorf("%s: %v", route.pattern, a.Header())
 			}
 		}

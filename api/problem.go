@@ -69,6 +69,10 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 	if errors.As(err, &r) && r.header[0] != "" {
 		w.Header().Set(r.header[0], r.header[1])
 	}
+	switch p.Status { // who is not answered may not keep a place that the owner's browser would find taken
+	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Connection", "close")
+	}
 	h.send(w, p.Status, "application/problem+json", p)
 }
 

@@ -93,8 +93,13 @@ type shownMailbox struct {
 	Sessions  int    `json:"sessions"`
 }
 
+// health tells an agent that the mailbox cannot be reached, and its owner why: the reason names hosts, and files of the
+// daemon's disk.
 func health(_ *Handler, c *call) (any, error) {
 	m := c.in.Mailbox()
+	if c.token.Scope != token.Owner {
+		m.LastError = ""
+	}
 	unix := func(t time.Time) int64 { return max(0, t.Unix()) } // the zero time is long before 1970
 	backlog, err := c.in.Backlog()
 	return shownHealth{shownMailbox{

@@ -62,11 +62,15 @@ func (h *Handler) stream(c *call) (any, error) {
 		after = c.URL.Query().Get("after")
 	}
 	after, err := afterOf(after)
-	if err == nil && after == "" {
-		after, err = c.in.LastEvent()
-	}
 	if err != nil {
 		return nil, err
+	}
+	last, err := c.in.LastEvent()
+	if err != nil {
+		return nil, err
+	}
+	if after == "" || after > last { // behind one of a store that a backup has replaced: it would wait for that number (D177)
+		after = last
 	}
 	leave, err := h.streams.enter(c.token.Name)
 	if err != nil {

@@ -77,7 +77,7 @@ func newRig(t *testing.T, changes ...func(*inbox.Settings)) *rig {
 var trust = party.Trust{Hosts: []string{"keys.test"}}
 
 func (r *rig) mailbox() mailbox.Health {
-	return mailbox.Health{Connected: true, LastLook: time.Unix(3, 0)}
+	return mailbox.Health{Connected: true, LastLook: time.Unix(3, 0), LastError: "running the password command /etc/mail/secret: exit status 1"}
 }
 
 func (r *rig) secret(name string, scope token.Scope, inboxes ...string) string {

@@ -50,16 +50,24 @@ func openWeb(cfg *config.Config) (*web, error) {
 
 // webRoutes is all that answers on the API listener. Each asks for a token of the ring by itself.
 func (d *Daemon) webRoutes() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.New(api.Services{
+	programs := api.New(api.Services{
 		Inboxes: d.apiInboxes, Tokens: d.web.tokens, Keys: d.keySource, Log: d.world.Log,
-	}))
-	tools := mcp.Server{Inboxes: d.toolInboxes, Random: d.world.Random, Log: d.world.Log}
-	mux.Handle("/mcp", tools.Handler(d.web.tokens.Check))
-	mux.Handle("/", page.New(page.Services{
+	})
+	server := mcp.Server{Inboxes: d.toolInboxes, Random: d.world.Random, Log: d.world.Log}
+	tools := server.Handler(d.web.tokens.Check)
+	owners := page.New(page.Services{
 		Inboxes: d.pageInboxes, Tokens: d.web.tokens, Now: d.world.Now, Random: d.world.Random, Log: d.world.Log,
-	}))
-	return mux
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // a mux would send anybody from /v1//x to /v1/x
+		switch path := r.URL.Path; {
+		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
+			programs.ServeHTTP(w, r)
+		case path == "/mcp":
+			tools.ServeHTTP(w, r)
+		default:
+			owners.ServeHTTP(w, r)
+		}
+	})
 }
 
 // serveWeb answers programs, models and the owner's browser.
@@ -67,8 +75,9 @@ func (d *Daemon) serveWeb(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           guarded(d.web.hosts, d.webRoutes()),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: webTime, WriteTimeout: webTime, IdleTimeout: time.Minute, MaxHeaderBytes: maxWebHeader,
-		ErrorLog:    slog.NewLogLogger(d.world.Log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return ctx }, // streams end with it
+		ErrorLog:                     slog.NewLogLogger(d.world.Log.Handler(), slog.LevelDebug),
+		DisableGeneralOptionsHandler: true,                                              // it answers anybody
+		BaseContext:                  func(net.Listener) context.Context { return ctx }, // streams end with it
 	}
 	d.world.Log.Info("the API is answered", "address", l.Addr().String())
 	if err := listen.HTTP(ctx, server, netutil.LimitListener(l, maxWebConns)); err != ctx.Err() {

@@ -56,6 +56,9 @@ func TestAPI(t *testing.T) {
 		want                             string
 	}{
 		{"no token", "GET", "/v1/inboxes", "", "", nil, 401, `"code":"unauthorized"`},
+		{"no token, by a path that is not clean", "GET", "/v1//inboxes", "", "", nil, 401, `"code":"unauthorized"`},
+		{"no token, by the root", "GET", "/v1", "", "", nil, 401, `"code":"unauthorized"`},
+		{"no token, about everything", "OPTIONS", "*", "", "", nil, 400, ""},
 		{"a token", "GET", "/v1/inboxes", "", secret, nil, 200, `"name":"good"`},
 		{"by localhost", "GET", "/v1/inboxes", "localhost:8465", secret, nil, 200, ""},
 		{"by an IPv6 address", "GET", "/v1/inboxes", "[::1]", secret, nil, 200, ""},
@@ -66,8 +69,11 @@ func TestAPI(t *testing.T) {
 		{"10 MB", "POST", "/v1/inboxes/good/actions", "", secret, large, 413, `"code":"too_large"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+address+c.path, bytes.NewReader(c.body))
+			q, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+address+strings.TrimSuffix(c.path, "*"), bytes.NewReader(c.body))
 			check(t, err)
+			if c.path == "*" {
+				q.URL.Path, q.URL.Opaque = "", "*"
+			}
 			q.Host = c.host
 			q.Header.Set("Content-Type", "application/json")
 			q.Header.Set("Origin", "https://attacker.example")
