@@ -116,6 +116,9 @@ func act(do func(inbox.Action) (inbox.Done, error), r *http.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	if key := r.URL.Query().Get("once"); key != "" {
+		action.Once = &inbox.Once{Key: key, Hash: r.URL.Query().Get("hash")}
+	}
 	return do(action)
 }
 

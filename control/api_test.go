@@ -169,6 +169,18 @@ func TestClient(t *testing.T) {
 		t.Errorf("an agent without limits: %+v", proposed)
 	}
 	check(t, r.client.Refuse(ctx, "sales", proposed.Waiting, "no"))
+	once := ask()
+	once.Once = &inbox.Once{Key: "k", Hash: "1"}
+	first, err := r.client.Propose(ctx, "sales", once)
+	check(t, err)
+	check(t, r.client.Refuse(ctx, "sales", first.Waiting, "no"))
+	if again, err := r.client.Propose(ctx, "sales", once); err != nil || again.Waiting != first.Waiting {
+		t.Errorf("by the same key: %+v, %v", again, err)
+	}
+	once.Once.Hash = "2"
+	if _, err := r.client.Propose(ctx, "sales", once); !errors.Is(err, inbox.ErrAction) || !strings.Contains(err.Error(), "take a new key") {
+		t.Errorf("another action by the key: %v", err)
+	}
 	waiting, err := r.client.Waiting(ctx, "sales")
 	check(t, err)
 	if len(waiting) != 0 {

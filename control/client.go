@@ -82,7 +82,11 @@ func (c *Client) Refuse(ctx context.Context, name, key, reason string) error {
 
 // Propose has an action of the agent done, within its owner's limits.
 func (c *Client) Propose(ctx context.Context, name string, a inbox.Action) (inbox.Done, error) {
-	return call[inbox.Done](ctx, c, http.MethodPost, path(name, "proposals"), a)
+	query := ""
+	if a.Once != nil {
+		query = "?" + url.Values{"once": {a.Once.Key}, "hash": {a.Once.Hash}}.Encode()
+	}
+	return call[inbox.Done](ctx, c, http.MethodPost, path(name, "proposals")+query, a)
 }
 
 // Do has an action of the owner done.

@@ -14,7 +14,7 @@ type Once struct {
 }
 
 // ErrReused is wrapped when the Key of a Once stands for another action. It is an ErrAction.
-var ErrReused = errors.New("the key was used for another action")
+var ErrReused = errors.New("the idempotency key was used for another action: take a new key for a new action")
 
 // onceLimit is how long the answer to an action is remembered (D161).
 const onceLimit = 24 * time.Hour

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // done is what came of an action.
@@ -74,6 +77,10 @@ func cancel(c *call) (answer, error) {
 
 func (c *call) propose(t intent.Type) (answer, error) {
 	a := inbox.Action{Type: t}
+	var err error
+	if a.Once, err = c.once(t); err != nil {
+		return nil, err
+	}
 	if err := json.Unmarshal(c.args, &a, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
 	}
@@ -92,4 +99,43 @@ func (c *call) propose(t intent.Type) (answer, error) {
 		result.Rules = append(result.Rules, string(r))
 	}
 	return result, nil
+}
+
+const (
+	keyName = "idempotency_key"
+	maxKey  = 64 // bytes
+)
+
+// once takes the idempotency key out of the arguments; nil without one. Each
+// token has its own keys, as in the API (D161), and those of the tools are none of
+// the API's: what is asked for is written otherwise there.
+func (c *call) once(t intent.Type) (*inbox.Once, error) {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(c.args, &members); err != nil {
+		return nil, err
+	}
+	given, known := members[keyName]
+	if !known {
+		return nil, nil
+	}
+	key := unquoted(given)
+	if len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, mistake("%s: must be 1 to %d visible ASCII characters without a space", keyName, maxKey)
+	}
+	delete(members, keyName)
+	var err error
+	if c.args, err = json.Marshal(members, json.Deterministic(true)); err != nil {
+		return nil, err
+	}
+	whose, _ := tokenOf(c)
+	return &inbox.Once{Key: hashed("mcp", string(whose.Hash[:]), key), Hash: hashed(string(t), string(c.args))}, nil
+}
+
+// hashed stands for some texts.
+func hashed(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

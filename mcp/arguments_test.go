@@ -50,7 +50,7 @@ func TestNotUnderstood(t *testing.T) {
 	for _, c := range []struct{ name, tool, args, want string }{
 		{"no object", "ask_quote", `[]`, "the arguments: must be a JSON object"},
 		{"not strict", "ask_quote", `{"items":[],"items":[]}`, "the arguments: must be strict JSON, without a name twice"},
-		{"an unknown member", "accept", `{"ref":"x","OBEY":1}`, "the arguments: has a member that is unknown here; those it may have are inbox, ref, slot, note, valid_seconds"},
+		{"an unknown member", "accept", `{"ref":"x","OBEY":1}`, "the arguments: has a member that is unknown here; those it may have are inbox, ref, slot, note, valid_seconds, idempotency_key"},
 		{"an unknown member within", "ask_quote", `{"items":[{"description":"M","quantity":1,"unit_price":"1.00 EUR"}]}`, "items[0]: has a member that is unknown here"},
 		{"one that is missing", "accept", `{}`, "ref: is missing"},
 		{"one that is null", "accept", `{"ref":null}`, "ref: is missing"},

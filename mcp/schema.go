@@ -25,6 +25,11 @@ func object(required []string, fields ...field) *jsonschema.Schema {
 	return s
 }
 
+// acting is the schema of what a tool takes that acts.
+func acting(required []string, fields ...field) *jsonschema.Schema {
+	return object(required, append(fields, text(keyName, "optional: any 1 to 64 visible ASCII characters without a space, new for each new action and the same for each try of one; within a day it is then done once, and each try gets the first answer"))...)
+}
+
 func text(name, description string) field {
 	return field{name, &jsonschema.Schema{Type: "string", Description: description}}
 }

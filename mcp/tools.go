@@ -43,7 +43,7 @@ var tools = sync.OnceValue(func() []tool {
 		{
 			name: "ask_quote", title: "Ask for a quote",
 			description: "Ask an address for a quote on items, or ask again in a thread. Give to or thread.",
-			input: object([]string{"items"}, theInbox,
+			input: acting([]string{"items"}, theInbox,
 				text("to", "email address to ask"), text("thread", "id of a thread to ask in again"),
 				several("items", "what is wanted", 100, askedItem), text("wanted_by", "day, as in 2026-11-30"), theNote, valid,
 			),
@@ -52,7 +52,7 @@ var tools = sync.OnceValue(func() []tool {
 		{
 			name: "send_quote", title: "Send a quote",
 			description: "Give a quote in a thread with an ask, or counter an offer. The other side can accept it: then it binds. Give thread or replaces.",
-			input: object([]string{"items", "total"}, theInbox,
+			input: acting([]string{"items", "total"}, theInbox,
 				text("thread", "id of the thread with the ask"), replaces,
 				several("items", "what is offered", 100, quotedItem), money("total", "price of all"), text("delivery_by", "day, as in 2026-11-30"), theNote, valid,
 			),
@@ -61,7 +61,7 @@ var tools = sync.OnceValue(func() []tool {
 		{
 			name: "propose_times", title: "Propose times",
 			description: "Propose up to five times to an address, or counter proposed times. The other side can accept one. Give to or replaces.",
-			input: object([]string{"slots"}, theInbox,
+			input: acting([]string{"slots"}, theInbox,
 				text("to", "email address to propose to"), replaces, several("slots", "the times", 5, slot),
 				text("purpose", "what for"), text("location", "where"), theNote, valid,
 			),
@@ -70,20 +70,20 @@ var tools = sync.OnceValue(func() []tool {
 		{
 			name: "accept", title: "Accept an offer",
 			description: "Accept an open offer of the other side. It binds, and both sides get a signed record of it.",
-			input:       object([]string{"ref"}, theInbox, text("ref", "id of the quote, or of the proposed times"), whole("slot", "number of the chosen time, from 0", 0, 4), theNote, valid),
+			input:       acting([]string{"ref"}, theInbox, text("ref", "id of the quote, or of the proposed times"), whole("slot", "number of the chosen time, from 0", 0, 4), theNote, valid),
 			output:      schemaOf[done](), hints: sends(true), run: acts(intent.Accept),
 		},
 		{
 			name: "decline", title: "Decline an offer or an ask",
 			description: "Decline what the other side offered or asked for.",
-			input: object([]string{"ref"}, theInbox, text("ref", "id of the offer or ask"),
+			input: acting([]string{"ref"}, theInbox, text("ref", "id of the offer or ask"),
 				chosen("reason", "why", "price", "timing", "not_available", "other"), theNote, valid),
 			output: schemaOf[done](), hints: sends(true), run: acts(intent.Decline),
 		},
 		{
 			name: "cancel", title: "Cancel",
 			description: "Cancel an own offer or ask, or an agreement (give ref), or a task that was asked of another agent (give task).",
-			input: object(nil, theInbox, text("ref", "id of the offer, ask or record"), text("task", "id of the task"),
+			input: acting(nil, theInbox, text("ref", "id of the offer, ask or record"), text("task", "id of the task"),
 				text("reason", "of a task: such as user_requested, which is the default"), theNote,
 				whole("valid_seconds", "with ref: how long the message is valid; seven days where it is left out", 1, inbox.MaxValid.Seconds())),
 			output: schemaOf[done](), hints: sends(true), run: cancel,
@@ -91,7 +91,7 @@ var tools = sync.OnceValue(func() []tool {
 		{
 			name: "send_request", title: "Ask another agent for something",
 			description: "Send a request to an agent, by its address or id, or go on with a task. Give text or input.",
-			input: object([]string{"offering"}, theInbox,
+			input: acting([]string{"offering"}, theInbox,
 				text("to", "email address of the agent"), text("agent", "id of the agent"), text("offering", "what it offers, such as chat"),
 				text("text", "what is asked, in words"), anyObject("input", "what is asked, as JSON"), text("task", "id of the task to go on with"),
 			),
@@ -100,7 +100,7 @@ var tools = sync.OnceValue(func() []tool {
 		{
 			name: "answer_request", title: "Answer a request",
 			description: "Answer a request of another agent, or say how its task is doing. Give text, output or error.",
-			input: object([]string{"request"}, theInbox,
+			input: acting([]string{"request"}, theInbox,
 				text("request", "id of the request"), text("agent", "id of the agent that sent it, where two sent one of that id"),
 				chosen("status", "completed where it is left out, failed with an error", answers...),
 				text("text", "the answer, in words"), anyObject("output", "the answer, as JSON"), field{"error", failure},
