@@ -18,7 +18,6 @@ func (s *Store) commitAll() {
 		select {
 		case c := <-s.calls:
 			s.commit(s.waiting([]*call{c}))
-			s.settle()
 		case <-s.quit:
 			return
 		}
@@ -71,8 +70,10 @@ func (s *Store) try(batch []*call) (failed int, err error) {
 	if err != nil {
 		return -1, err
 	}
+	fresh := s.fresh
 	for i, c := range batch {
-		err := s.run(tx, c)
+		grown, err := run(tx, c)
+		fresh += grown
 		if errors.Is(err, ErrDamaged) {
 			return -1, err
 		}
@@ -81,23 +82,35 @@ func (s *Store) try(batch []*call) (failed int, err error) {
 			return i, err
 		}
 	}
-	return -1, tx.Commit()
+	n := excess(fresh)
+	settled, err := settle(tx, s.settled, n)
+	switch {
+	case err == nil:
+		err = tx.Commit()
+	case !errors.Is(err, ErrDamaged):
+		_ = tx.Rollback()
+	}
+	if err == nil {
+		s.fresh, s.settled = fresh-n, settled
+	}
+	return -1, err
 }
 
-// run is one call's part of a transaction. A panic of its own is its error
-// alone; what bbolt panics with over a damaged file was made an error before.
-func (s *Store) run(tx *bbolt.Tx, c *call) (err error) {
+// run is one call's part of a transaction, and tells by how many fresh rows it
+// grew. A panic of its own is its error alone; what bbolt panics with over a
+// damaged file was made an error before.
+func run(tx *bbolt.Tx, c *call) (grown int, err error) {
 	t, err := openTx(tx, c.inbox)
 	if err != nil {
-		return fmt.Errorf("opening inbox %q in the store: %w", c.inbox, err)
+		return 0, fmt.Errorf("opening inbox %q in the store: %w", c.inbox, err)
 	}
 	defer func() {
-		s.writes += t.writes
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v, in %s", ErrPanic, p, panicPlace())
 		}
 	}()
-	return c.fn(t)
+	err = c.fn(t)
+	return t.grown, err
 }
 
 // openTx is tx for what an inbox writes.

@@ -12,9 +12,10 @@ import (
 // A commit writes every page between the root of a tree and each row that was
 // changed. In tables of a million rows with random keys those are dozens of
 // pages all over the file, for a handful of rows. So rows are written to one
-// small tree first, the fresh rows of all tables and inboxes, and move to the
-// trees of their tables many at a time: they settle. Reading looks at the
-// fresh rows first.
+// small tree first, the fresh rows of all tables and inboxes. Once there are
+// many, each commit moves as many to the trees of their tables as it has
+// added: they settle, in the order of their keys, so that rows of one page are
+// moved together. Reading looks at the fresh rows first.
 //
 // A fresh row is under inbox, NUL, table, NUL, key.
 
@@ -23,9 +24,13 @@ var freshBucket = []byte("fresh")
 // sequences is the table of what Next returned last, for as long as it is fresh.
 const sequences Table = "\x01sequences"
 
-// settleAfter is how many writes are made before the fresh rows settle: often
-// enough for a small tree, seldom enough to change several rows of a page.
-const settleAfter = 4096
+// freshRows is how many rows are left fresh: few enough for a small tree, and
+// enough for several of one page to be among them.
+const freshRows = 4096
+
+// settleAtOnce is how many rows settle in one commit at least, so that most
+// commits move none.
+const settleAtOnce = 64
 
 // deleted stands in a fresh row for a settled one that is no more. No JSON
 // begins with it.
@@ -90,54 +95,63 @@ func (r *rows) at(key string) (row Row, ok bool, err error) {
 	return row, ok, nil
 }
 
-// countFresh takes the rows that an earlier process left fresh for its own.
+// countFresh counts the rows that an earlier process left fresh.
 func (s *Store) countFresh(tx *bbolt.Tx) error {
 	if fresh := tx.Bucket(freshBucket); fresh != nil {
-		s.writes = fresh.Stats().KeyN
+		s.fresh = fresh.Stats().KeyN
 	}
 	return nil
 }
 
-// settle lets the fresh rows settle once there are many. Where it fails they
-// stay fresh, until as many more were written.
-func (s *Store) settle() {
-	if s.writes < settleAfter || s.met() != nil {
-		return
+// excess is how many of the fresh rows are to settle now.
+func excess(fresh int) int {
+	if n := fresh - freshRows; n >= settleAtOnce {
+		return n
 	}
-	s.writes = 0
-	var err error
-	defer s.note(&err)
-	defer damaged(&err)()
-	tx, err := s.db.Begin(true)
-	if err != nil {
-		return
-	}
-	if err = settle(tx); err != nil {
-		_ = tx.Rollback()
-		return
-	}
-	err = tx.Commit()
+	return 0
 }
 
-// settle moves all fresh rows to their tables.
-func settle(tx *bbolt.Tx) error {
-	fresh, inboxes := tx.Bucket(freshBucket), tx.Bucket(inboxesBucket)
-	if fresh == nil {
-		return nil
+// settle moves the n fresh rows after a key to their tables, and returns the
+// key of the last. There must be as many.
+func settle(tx *bbolt.Tx, after []byte, n int) (last []byte, err error) {
+	defer damaged(&err)()
+	if n == 0 {
+		return after, nil
 	}
-	if err := fresh.ForEach(func(k, v []byte) error {
-		inbox, table, key, err := splitFresh(k)
+	fresh, inboxes := tx.Bucket(freshBucket), tx.Bucket(inboxesBucket)
+	for _, r := range nextRows(fresh.Cursor(), after, n) {
+		inbox, table, key, err := splitFresh(r.key)
 		if err == nil {
-			err = settleRow(inboxes, inbox, table, key, v)
+			err = settleRow(inboxes, inbox, table, key, r.value)
+		}
+		if err == nil {
+			err = fresh.Delete(r.key)
 		}
 		if err != nil {
-			return fmt.Errorf("settling row %q: %w", k, err)
+			return nil, fmt.Errorf("settling row %q: %w", r.key, err)
 		}
-		return nil
-	}); err != nil {
-		return err
+		after = r.key
 	}
-	return tx.DeleteBucket(freshBucket)
+	return after, nil
+}
+
+type freshRow struct{ key, value []byte }
+
+// nextRows is the n rows after a key; the first of all follows the last.
+func nextRows(c *bbolt.Cursor, after []byte, n int) []freshRow {
+	rows := make([]freshRow, 0, n)
+	k, v := c.Seek(after)
+	if bytes.Equal(k, after) {
+		k, v = c.Next()
+	}
+	for len(rows) < n {
+		if k == nil {
+			k, v = c.First()
+		}
+		rows = append(rows, freshRow{bytes.Clone(k), v})
+		k, v = c.Next()
+	}
+	return rows
 }
 
 func settleRow(inboxes *bbolt.Bucket, inbox string, t Table, key string, value []byte) error {

@@ -57,7 +57,8 @@ type Store struct {
 	once  sync.Once // closes quit
 	done  sync.WaitGroup
 
-	writes  int // of the committer, since rows settled last
+	fresh   int    // rows, of the committer
+	settled []byte // the key of the fresh row that settled last, of the committer
 	commits atomic.Int64
 	failed  atomic.Int64
 	damage  atomic.Pointer[error] // the first that was met

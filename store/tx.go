@@ -21,7 +21,7 @@ type Tx struct {
 	settled  *bbolt.Bucket // of this inbox; nil where none of its rows has settled
 	fresh    *bbolt.Bucket // of all inboxes; nil where there are none
 	writable bool
-	writes   int
+	grown    int // by how many fresh rows
 	failing  int // in a rehearsal, how many rows on one fails; else 0
 }
 
@@ -92,8 +92,11 @@ func (tx *Tx) write(t Table, key string, data []byte) (err error) {
 	case t == "" || key == "":
 		err = errNoName
 	default:
-		tx.writes++
-		err = tx.fresh.Put(tx.freshKey(t, key), data)
+		k := tx.freshKey(t, key)
+		if tx.fresh.Get(k) == nil {
+			tx.grown++
+		}
+		err = tx.fresh.Put(k, data)
 	}
 	if err != nil {
 		return fmt.Errorf("writing row %s/%s: %w", t, key, err)
@@ -132,7 +135,11 @@ func (tx *Tx) Delete(t Table, key string) (err error) {
 	if b := tx.table(t); !tx.writable || t == "" || b != nil && b.Get([]byte(key)) != nil {
 		return tx.write(t, key, deleted)
 	}
-	return tx.fresh.Delete(tx.freshKey(t, key))
+	k := tx.freshKey(t, key)
+	if tx.fresh.Get(k) != nil {
+		tx.grown--
+	}
+	return tx.fresh.Delete(k)
 }
 
 // Row is one row of a Scan; Decode reads its value. Neither may be kept.
