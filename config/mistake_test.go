@@ -28,11 +28,11 @@ func TestMistakes(t *testing.T) {
 		{"unknown key", `org_name =`, `org_nam =`, "9: inbox.org_name: must be set: Organisation the agent acts for, 1 to 200 characters; stands in every message.\n" +
 			"12: inbox.org_nam: unknown key (did you mean org_name?)"},
 		{"unknown password", `password_file = "password"`, "password_file = \"password\"\npassword = \"hunter2\"", "22: inbox.imap.password: unknown key (did you mean password_file?)"},
-		{"unknown far", `level = "warn"`, "colour = true", "3: log.colour: unknown key: it is not read in this table, remove it"},
-		{"unknown very long", `level = "warn"`, strings.Repeat("a", 99) + " = 1", "3: log." + strings.Repeat("a", 99) + ": unknown key: it is not read in this table, remove it"},
-		{"unknown table", `[log]`, "[http]\n[log]", "2: http: unknown key: it is not read in this table, remove it"},
-		{"unknown dotted", `[log]`, "x.y = 1\n[log]", "2: x: unknown key: it is not read in this table, remove it"},
-		{"unknown with line end", `level = "warn"`, `"a\nb" = 1`, `3: log."a\nb": unknown key: it is not read in this table, remove it`},
+		{"unknown far", `level = "warn"`, "colour = true", "3: log.colour: unknown key: it is not read in this table: remove it, or put it above the first table if it belongs to none"},
+		{"unknown very long", `level = "warn"`, strings.Repeat("a", 99) + " = 1", "3: log." + strings.Repeat("a", 99) + ": unknown key: it is not read in this table: remove it, or put it above the first table if it belongs to none"},
+		{"unknown table", `[log]`, "[http]\n[log]", "2: http: unknown key: it is not read in this table: remove it, or put it above the first table if it belongs to none"},
+		{"unknown dotted", `[log]`, "x.y = 1\n[log]", "2: x: unknown key: it is not read in this table: remove it, or put it above the first table if it belongs to none"},
+		{"unknown with line end", `level = "warn"`, `"a\nb" = 1`, `3: log."a\nb": unknown key: it is not read in this table: remove it, or put it above the first table if it belongs to none`},
 		{"unknown in inline table", "[inbox.auth]\nalignment = \"strict\"", `auth = { mode = "verify", aligment = "x" }`, "17: inbox.auth.aligment: unknown key (did you mean alignment?)"},
 		{"syntax", `level = "warn"`, `level = warn`, "3: log.level: unexpected character U+0077 'w' at start of value: put text in quotes"},
 		{"number too large", `port = 25`, `port = 99999999999999999999`, "24: inbox.smtp.port: decimal number is too large to fit in a 64-bit signed integer"},
@@ -147,7 +147,7 @@ func TestMistakes(t *testing.T) {
 		{"describe of a list", `handler =`, "agent_key = \"agent.seed\"\ndescribe = \"list.json\"\nhandler =", "17: inbox.describe: cannot be used: it holds something else; it must be a file with one JSON object"},
 		{
 			"several, by line", "port = 25\ntls = \"none\"\n[inbox.dkim]", "tls = \"no\"\n[inbox.dkim]\nhash = 1",
-			"24: inbox.smtp.tls: must be one of tls, starttls, none, is \"no\"\n26: inbox.dkim.hash: unknown key: it is not read in this table, remove it",
+			"24: inbox.smtp.tls: must be one of tls, starttls, none, is \"no\"\n26: inbox.dkim.hash: unknown key: it is not read in this table: remove it, or put it above the first table if it belongs to none",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ func suggestion(name string, known []string) string {
 		}
 	}
 	if best == "" {
-		return ": it is not read in this table, remove it"
+		return ": it is not read in this table: remove it, or put it above the first table if it belongs to none"
 	}
 	return " (did you mean " + best + "?)"
 }

@@ -3,7 +3,6 @@ package inbox
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -129,20 +128,6 @@ func idOf(envelope string) (string, error) {
 	}
 	err := json.Unmarshal([]byte(envelope), &named)
 	return named.ID, err
-}
-
-// FileBytes is File read whole, for what has no more than most bytes: one that
-// is larger is an ErrAction.
-func (in *Inbox) FileBytes(agent, message string, n int, most int64) ([]byte, error) {
-	f, err := in.File(agent, message, n)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if f.Size > most {
-		return nil, cannot("file %d of message %q has more than %d bytes", n, message, most)
-	}
-	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // FilePath is where the HTTP API of the daemon has a file of a message.

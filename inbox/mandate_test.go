@@ -433,7 +433,8 @@ func TestExchangeIsAsked(t *testing.T) {
 	}
 }
 
-// TestSumsAreForgotten lets days and months pass.
+// TestSumsAreForgotten lets days and months pass. The sums of months stay, also
+// for a clock that was ahead and comes back (D165).
 func TestSumsAreForgotten(t *testing.T) {
 	s := newScene(t, limited(euros(1000, 1000, 1500)))
 	s.known()
@@ -451,13 +452,22 @@ func TestSumsAreForgotten(t *testing.T) {
 		t.Fatalf("in a month: %+v", done)
 	}
 	s.letter(s.buyer)
-	s.tick(s.buyer, 64*24*time.Hour)
+	const ahead = 64 * 24 * time.Hour
+	s.tick(s.buyer, ahead)
+	var kept []string
 	check(t, s.buyer.view(func(tx *store.Tx) error {
 		return tx.Scan(tableSums, "", "", func(r store.Row) (bool, error) {
-			t.Errorf("%s is kept", r.Key)
+			kept = append(kept, r.Key)
 			return true, nil
 		})
 	}))
+	if !slices.Equal(kept, []string{"2026-11/EUR", "2026-12/EUR"}) {
+		t.Errorf("%v are kept", kept)
+	}
+	s.tick(s.buyer, -ahead)
+	if done := accept(); !slices.Contains(done.Rules, limits.RuleMonth) {
+		t.Errorf("after a clock that was ahead: %+v", done)
+	}
 }
 
 // Over random deals the sums of what an agent agreed to never pass a limit,

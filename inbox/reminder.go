@@ -109,7 +109,7 @@ func untold(list []Waiting, told []string) []Waiting {
 // It returns the keys of what the owner was told.
 func (j *judge) supersede(row *reminderRow) (told []string, err error) {
 	var l letterRow
-	known, err := j.tx.Get(tableOutbox, firstOf(row.Letter, "none"), &l)
+	known, err := j.tx.Get(tableOutbox, row.Letter, &l)
 	if err != nil || !known || l.State == letterSending {
 		return row.Keys, err
 	}

@@ -92,25 +92,24 @@ func (j *judge) dealt(id, thread string) error {
 	}
 	amount, _ := limits.MinorUnits(m.Total)
 	day, month := j.in.limits().Buckets(with, m.Total.Currency, now)
-	for bucket, keep := range map[string]time.Duration{day: 48 * time.Hour, month: 63 * 24 * time.Hour} {
-		if err := j.addSum(bucket, amount, now.Add(keep)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addSum adds to a sum, which is forgotten once its day or month is over.
-func (j *judge) addSum(bucket string, amount int64, until time.Time) error {
-	var sum int64
-	known, err := j.tx.Get(tableSums, bucket, &sum)
-	if err != nil {
+	if err := j.addSum(month, amount); err != nil {
 		return err
 	}
-	if !known {
-		if err := j.tx.Put(tableDue, dueKey(until.Unix(), "sum/"+bucket), struct{}{}); err != nil {
-			return err
-		}
+	if err := j.tx.Put(tableDue, dueKey(now.Add(daySums).Unix(), "sum/"+day), struct{}{}); err != nil {
+		return err
+	}
+	return j.addSum(day, amount)
+}
+
+// daySums is how long the sums of a day are kept. Those of months, of which
+// there are few, are never forgotten: a clock that was ahead, and came back,
+// would have freed what is spent (D165).
+const daySums = 63 * 24 * time.Hour
+
+func (j *judge) addSum(bucket string, amount int64) error {
+	var sum int64
+	if _, err := j.tx.Get(tableSums, bucket, &sum); err != nil {
+		return err
 	}
 	return j.tx.Put(tableSums, bucket, limits.Add(sum, amount))
 }

@@ -33,7 +33,7 @@ type Waiting struct {
 	Person  string         `json:"person,omitempty"`  // whose mail it was, in bridged mode
 	Address string         `json:"address,omitempty"` // of an action or a letter: whom it is for; of a knock: where the agent says it has its mail
 	Files   []ReceivedFile `json:"files,omitempty"`
-	ToOwner bool           `json:"-"` // a letter that tells the owner what waits
+	ToOwner bool           `json:"to_owner,omitzero"` // a letter that tells the owner what waits
 
 	Action   *Action          `json:"action,omitempty"`   // that the agent wants done
 	Decision *limits.Decision `json:"decision,omitempty"` // why the owner is asked about it, with the owner's numbers

@@ -3,10 +3,14 @@ package mcp
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/go-json-experiment/json"
 )
 
 func TestFence(t *testing.T) {
@@ -80,4 +84,24 @@ func FuzzFence(f *testing.F) {
 			t.Errorf("%q and %q: %q", one, other, got)
 		}
 	})
+}
+
+// TestOwnersAddress: a model is not told where the owner is mailed, whether the daemon answers it itself or over the control
+// socket, which has it as JSON.
+func TestOwnersAddress(t *testing.T) {
+	w := inbox.Waiting{Key: "letter-1", Kind: "letter", Address: "owner@home.test", Reason: "the mail to owner@home.test was refused", ToOwner: true}
+	sent, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got inbox.Waiting
+	if err := json.Unmarshal(sent, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []inbox.Waiting{w, got} {
+		shown, texts := waitingOf(w)
+		if all := fmt.Sprint(shown, texts); strings.Contains(all, "home.test") || !strings.Contains(all, "the owner") {
+			t.Errorf("it is told %s", all)
+		}
+	}
 }
