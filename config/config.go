@@ -109,7 +109,7 @@ type API struct {
 // Webhook is a table [[inbox.webhook]].
 type Webhook struct {
 	URL        string `toml:"url" doc:"Address that is told of each event by a POST. https, or http on a loopback host."`
-	SecretFile string `toml:"secret_file" kind:"path" doc:"File of the secret that signs what is told, whsec_ and 24 to 64 bytes in base64, mode 0600 or narrower."`
+	SecretFile string `toml:"secret_file" kind:"path" doc:"File of the secret that signs what is told, whsec_ and 24 to 64 bytes in base64, mode 0600 or narrower. A second line may have the one before."`
 }
 
 // Inbox is a table [[inbox]]: one agent with one address.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -15,7 +16,7 @@ type Health struct {
 	IdleSince int64  `json:"idle_since,omitzero"` // 0 between two IDLEs, and when polling
 	Polling   bool   `json:"polling,omitzero"`    // the server has no IDLE
 	LastMail  int64  `json:"last_mail,omitzero"`  // since the daemon started
-	Error     string `json:"error,omitempty"`     // of the mailbox, or else of a letter that waits; one line
+	Error     string `json:"error,omitempty"`     // of the mailbox, or else of a letter or webhook that fails; one line
 
 	inbox.Backlog
 }
@@ -35,9 +36,7 @@ func health(in Served, _ *http.Request) (any, error) {
 		Connected: m.Connected, LastLook: unix(m.LastLook), IdleSince: unix(m.IdleSince), LastMail: unix(m.LastMail),
 		Polling: m.Polling, Error: m.LastError, Backlog: backlog,
 	}
-	if h.Error == "" {
-		h.Error = backlog.LetterError
-	}
+	h.Error = cmp.Or(h.Error, backlog.LetterError, backlog.WebhookError)
 	return h, nil
 }
 

@@ -101,6 +101,7 @@ func (p *inboxPlan) readHooks(cfg *config.Config) error {
 	for i, c := range p.cfg.Webhooks {
 		secret, err := webhook.LoadSecret(c.SecretFile)
 		p.hooks = append(p.hooks, secret)
+		p.settings.Webhooks = append(p.settings.Webhooks, webhook.ID(c.URL))
 		problems = append(problems, cfg.Wrong(p.cfg.Name, fmt.Sprintf("webhook[%d].secret_file", i), err))
 	}
 	return errors.Join(problems...)

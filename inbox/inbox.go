@@ -52,8 +52,9 @@ type Settings struct {
 	HourlyLimit int
 	// Notify is the address that is mailed about what waits for the owner, at
 	// most once an hour; "" mails nobody.
-	Notify  string
-	Handled bool // a handler answers events; without one nothing is pending
+	Notify   string
+	Webhooks []string // ids of those that are told of events, without hyphens
+	Handled  bool     // a handler answers events; without one nothing is pending
 
 	// Limits are those of the agent. Nil: none are set, and an agent that
 	// proposes something is asked about, see Propose and Handle.
@@ -124,9 +125,11 @@ func Open(set Settings, srv Services) (*Inbox, error) {
 
 // Begin puts in order what a crash or another configuration left behind: files
 // in the spool that no message has any more, a roster signed by an agent key of
-// before. It is called before the first Deliver, when no other Inbox of the
+// before, webhooks of before. It is called before the first Deliver, when no other Inbox of the
 // name delivers any more: the files of mails under way are no message's yet.
-func (in *Inbox) Begin() error { return errors.Join(in.sweep(), in.resignRoster()) }
+func (in *Inbox) Begin() error {
+	return errors.Join(in.sweep(), in.resignRoster(), in.forgetHooks())
+}
 
 // defaultHourly is the hourly limit where none is set.
 const defaultHourly = 20

@@ -60,7 +60,7 @@ const (
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting // the agent's own actions first: strangers fill the rest
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{waitingActions, heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview, untoldEvents} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{waitingActions, heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview, goneHooks, untoldEvents} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -187,7 +187,7 @@ func (in *Inbox) Refuse(key, reason string) error {
 			})
 		}
 		if untold, ok := strings.CutPrefix(key, hookPrefix); ok {
-			return j.putAside(tableUntold, untold, &untoldRow{})
+			return j.putHookAside(untold)
 		}
 		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
 			return j.putAside(tableBounced, id, &bounceRow{})

@@ -20,6 +20,7 @@ var families = []family{
 	{"agentmaild_outbox_oldest_seconds", gauge, "For how long the oldest letter has been in the outbox, 0 without one."},
 	{"agentmaild_pending_events", gauge, "Events that the handler has not answered."},
 	{"agentmaild_retries", gauge, "Mails that wait for DNS or a key page."},
+	{"agentmaild_webhooks_failing", gauge, "Webhooks that could not be told of an event, and not of another since."},
 	{"agentmaild_waiting", gauge, "What waits for the owner, by kind."},
 	{"agentmaild_key_page_fetches_total", counter, "Fetches of key pages since the start, by result: page, none or failed."},
 	{"agentmaild_store_commits_total", counter, "Commits of the store since the start."},

@@ -174,6 +174,7 @@ func (s *Server) inbox(p page, in Source) error {
 	set("agentmaild_outbox_oldest_seconds", age(backlog.OldestLetter, s.Now()))
 	set("agentmaild_pending_events", float64(backlog.Events))
 	set("agentmaild_retries", float64(backlog.Retries))
+	set("agentmaild_webhooks_failing", float64(backlog.Webhooks))
 	kinds := map[string]int{"message": 0} // so that there is a number when nothing waits
 	for _, w := range waiting {
 		kinds[w.Kind]++

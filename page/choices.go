@@ -51,7 +51,7 @@ var kinds = map[string]kind{
 	"agent":   {"An agent is not admitted", false, []choice{approve("Let this in"), refuse("Turn it away")}},
 	"knock":   {"An agent asks to be admitted", false, []choice{approve("Admit the agent"), refuse("Put the knock aside")}},
 	"mail":    {"A mail is for your eyes", false, []choice{refuse("Put it aside")}},
-	"webhook": {"A webhook was not told of an event", false, []choice{approve("Tell it once more"), refuse("Put it aside")}},
+	"webhook": {"A webhook was not told", false, []choice{approve("Tell it again"), refuse("Put it aside")}},
 }
 
 // ruling decides about all that an agent writes.

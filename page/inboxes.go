@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -30,9 +31,7 @@ func (v *view) card(s *Source) (card, error) {
 	}
 	m := s.Mailbox()
 	c.Waiting, c.LastLook, c.LastMail, c.IdleSince, c.Error = len(waiting), unix(m.LastLook), unix(m.LastMail), unix(m.IdleSince), m.LastError
-	if c.Error == "" {
-		c.Error = c.Backlog.LetterError
-	}
+	c.Error = cmp.Or(c.Error, c.Backlog.LetterError, c.Backlog.WebhookError)
 	switch {
 	case m.Connected && m.Polling:
 		c.Mailbox = mark{good, "Mailbox", "connected, looks every few minutes"}

@@ -122,9 +122,9 @@ var decisions = []decision{
 			got() // it begins here
 			s.asked()
 			s.Now = s.Now.Add(25 * time.Hour)
-			check(s.t, s.Seller.HookFailed("hook", "shop.test", got(), "it answered with the status 500"))
+			check(s.t, s.Seller.HookFailed("hook", got(), inbox.HookFailure{Where: "shop.test", Reason: "it answered with the status 500"}))
 		}, "webhook",
-		[]string{"A webhook was not told of an event", "the webhook at shop.test was not told", "it answered with the status 500"},
+		[]string{"A webhook was not told", "the webhook at shop.test was not told", "it answered with the status 500"},
 		map[string]string{"approve": "", "refuse": ""},
 		"count",
 	},

@@ -26,7 +26,7 @@ import (
 )
 
 // Secret signs what is told. It prints as nothing.
-type Secret struct{ key []byte }
+type Secret struct{ keys [][]byte }
 
 // String shows nothing of it.
 func (Secret) String() string { return "a webhook secret" }
@@ -35,11 +35,12 @@ const (
 	secretPrefix = "whsec_"
 	leastSecret  = 24 // bytes
 	mostSecret   = 64 // bytes
+	maxKeys      = 2  // a new one and the one before (D169)
 	maxFile      = 1 << 10
 )
 
-// LoadSecret reads a secret from a file that only its owner may touch: whsec_ and 24 to 64 bytes in base64. Its errors do not
-// show it.
+// LoadSecret reads a secret from a file that only its owner may touch: whsec_ and 24 to 64 bytes in base64. A second line has
+// another, while receivers change from one to the other. Its errors do not show them.
 func LoadSecret(path string) (Secret, error) {
 	data, mode, err := plainfile.Read(path, maxFile)
 	if err != nil {
@@ -48,19 +49,38 @@ func LoadSecret(path string) (Secret, error) {
 	if mode.Perm()&0o077 != 0 { // another user of the machine could tell the address anything
 		return Secret{}, fmt.Errorf("reading a webhook secret: %s has mode %04o and is open to other users: chmod 600 %[1]s", path, mode.Perm())
 	}
-	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), secretPrefix)
-	key, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(key) < leastSecret || len(key) > mostSecret {
-		return Secret{}, fmt.Errorf(`reading a webhook secret: %s holds none: echo "whsec_$(openssl rand -base64 32)" makes one`, path)
+	var secret Secret
+	for line := range strings.Lines(strings.TrimSpace(string(data))) {
+		key, ok := parseSecret(line)
+		if !ok {
+			return Secret{}, fmt.Errorf(`reading a webhook secret: line %d of %s holds none: echo "whsec_$(openssl rand -base64 32)" makes one`, len(secret.keys)+1, path)
+		}
+		secret.keys = append(secret.keys, key)
 	}
-	return Secret{key}, nil
+	switch n := len(secret.keys); {
+	case n == 0:
+		return Secret{}, fmt.Errorf(`reading a webhook secret: %s is empty: echo "whsec_$(openssl rand -base64 32)" makes one`, path)
+	case n > maxKeys:
+		return Secret{}, fmt.Errorf("reading a webhook secret: %s holds %d secrets: leave the new one and the one before", path, n)
+	}
+	return secret, nil
 }
 
-// sign is the signature of a message (Standard Webhooks, "Signature scheme").
+func parseSecret(line string) (key []byte, ok bool) {
+	text, ok := strings.CutPrefix(strings.TrimSpace(line), secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(text)
+	return key, ok && err == nil && len(key) >= leastSecret && len(key) <= mostSecret
+}
+
+// sign is the signatures of a message, one for each secret (Standard Webhooks, "Signature scheme").
 func (s Secret) sign(id, timestamp string, body []byte) string {
-	mac := hmac.New(sha256.New, s.key)
-	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	var signatures []string
+	for _, key := range s.keys {
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	return strings.Join(signatures, " ")
 }
 
 // Sender tells one address of the events of one inbox, one after the other.
@@ -82,7 +102,7 @@ const (
 func (s *Sender) Run(ctx context.Context) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
-	id := hookID(s.URL)
+	id := ID(s.URL)
 	if _, _, _, err := s.Inbox.NextForHook(id); err == nil {
 		s.Log.Info("a webhook is told of events from here on", "inbox", s.Inbox.Name(), "webhook", id)
 	}
@@ -119,8 +139,8 @@ func newClient() *http.Client {
 	}
 }
 
-// hookID names an address in the store: with another address it is another webhook.
-func hookID(address string) string {
+// ID names an address in the store: with another address it is another webhook.
+func ID(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return hex.EncodeToString(sum[:8])
 }
@@ -134,9 +154,52 @@ func (s *Sender) tell(ctx context.Context, client *http.Client, id string, e *in
 	if err == nil {
 		return s.Inbox.HookTold(id, e.Seq)
 	}
-	s.Log.Warn("a webhook was not told", "inbox", s.Inbox.Name(), "webhook", id, "seq", e.Seq, "error", err)
 	where, _ := url.Parse(s.URL) // the configuration was checked
-	return s.Inbox.HookFailed(id, where.Host, e, err.Error())
+	failure := inbox.HookFailure{Where: where.Host, Reason: err.Error()}
+	level, what := slog.LevelWarn, "a webhook was not told"
+	if answer := new(refusal); errors.As(err, &answer) {
+		failure.After, failure.Gone = answer.after, answer.status == http.StatusGone
+	}
+	if failure.Gone {
+		level, what = slog.LevelError, "a webhook is told nothing more: see `agentmaild waiting list`"
+	}
+	s.Log.Log(ctx, level, what, "inbox", s.Inbox.Name(), "webhook", id, "seq", e.Seq, "error", err)
+	return s.Inbox.HookFailed(id, e, failure)
+}
+
+// refusal is an answer other than 2xx.
+type refusal struct {
+	status int
+	after  time.Duration // that it asked to be left alone for
+}
+
+func (r *refusal) Error() string {
+	if r.status == http.StatusGone {
+		return "it answered with the status 410, which asks to be told nothing more"
+	}
+	return fmt.Sprintf("it answered with the status %d", r.status)
+}
+
+// retryAfter is what a receiver with too much to do asks for, 0 where it asks for nothing (RFC 9110 §10.2.3).
+func retryAfter(response *http.Response, now time.Time) time.Duration {
+	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	text := response.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// messageID is the id of what is told: the same for each try, since it is drawn from what is told, and for nothing else. The
+// number of an event is not enough: it comes again when the store goes back to a backup, and with another daemon (D166).
+func (s *Sender) messageID(body []byte) string {
+	sum := sha256.Sum256(append([]byte(s.Inbox.Address()+"\n"), body...))
+	return "evt_" + hex.EncodeToString(sum[:16])
 }
 
 // payload is what is told.
@@ -149,7 +212,7 @@ type payload struct {
 
 // post makes one try. Its errors name neither the address, in which a secret may stand, nor what was answered.
 func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) error {
-	body, err := json.Marshal(payload{"inbox." + e.Kind, time.Unix(e.At, 0).UTC().Format(time.RFC3339), s.Inbox.Name(), e.Elsewhere(s.Inbox.Name())})
+	body, err := json.Marshal(payload{"inbox." + e.Kind, time.Unix(e.At, 0).UTC().Format(time.RFC3339), s.Inbox.Name(), e.Elsewhere(s.Inbox.Name())}, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("writing the event: %w", err)
 	}
@@ -158,7 +221,7 @@ func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) 
 	if err != nil {
 		return errors.New("it is no address")
 	}
-	id, timestamp := "evt_"+s.Inbox.Name()+"_"+e.Seq, strconv.FormatInt(s.Now().Unix(), 10)
+	id, timestamp := s.messageID(body), strconv.FormatInt(s.Now().Unix(), 10)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "agentmaild")
 	r.Header.Set("webhook-id", id)
@@ -174,7 +237,7 @@ func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) 
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer)) // so that the connection serves again
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return fmt.Errorf("it answered with the status %d", response.StatusCode)
+		return &refusal{response.StatusCode, retryAfter(response, s.Now())}
 	}
 	return nil
 }

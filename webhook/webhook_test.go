@@ -133,7 +133,7 @@ func (r *rig) run() {
 // begin has the webhook begin here.
 func (r *rig) begin() {
 	r.t.Helper()
-	_, _, _, err := r.inbox.NextForHook(hookID(r.sender.URL))
+	_, _, _, err := r.inbox.NextForHook(ID(r.sender.URL))
 	check(r.t, err)
 }
 
@@ -169,13 +169,15 @@ func TestTold(t *testing.T) {
 	r.act() // before there was a webhook
 	r.begin()
 	r.run()
+	seen := map[string]bool{}
 	for n := 2; n < 5; n++ {
 		r.act()
 		got := <-r.told
 		seq := fmt.Sprintf("%016x", n)
-		if got.id != "evt_sales_"+seq || got.timestamp != fmt.Sprint(start.Unix()) {
+		if seen[got.id] || got.timestamp != fmt.Sprint(start.Unix()) {
 			t.Errorf("%+v, not of %s", got, seq)
 		}
+		seen[got.id] = true
 		mac := hmac.New(sha256.New, []byte(key))
 		mac.Write([]byte(got.id + "." + got.timestamp + "." + string(got.body)))
 		if got.signature != "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) {
@@ -192,10 +194,11 @@ func TestTold(t *testing.T) {
 // TestFailed tries again after a growing time, over a restart, and in the end shows the owner what was not told.
 func TestFailed(t *testing.T) {
 	r := newRig(t)
-	id := hookID(r.sender.URL)
+	id := ID(r.sender.URL)
 	r.begin()
 	r.act()
-	for _, code := range []int{500, 302, 410} { // none is followed: whoever is told is in the configuration
+	ids := map[string]bool{}
+	for _, code := range []int{500, 302, 404} { // none is followed: whoever is told is in the configuration
 		r.answers(status(code))
 		e, _, _, err := r.inbox.NextForHook(id)
 		check(t, err)
@@ -204,7 +207,7 @@ func TestFailed(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { done <- r.tryOnce() }()
-		<-r.told
+		ids[(<-r.told).id] = true
 		check(t, <-done)
 		e, next, _, err := r.inbox.NextForHook(id)
 		check(t, err)
@@ -221,21 +224,21 @@ func TestFailed(t *testing.T) {
 	check(t, <-done)
 	waiting, err := r.inbox.Waiting()
 	check(t, err)
-	if len(waiting) != 1 || waiting[0].Kind != "webhook" || !strings.HasSuffix(waiting[0].Reason, "was not told of event 0000000000000001: it answered with the status 410") ||
+	if len(waiting) != 1 || waiting[0].Kind != "webhook" || !strings.HasSuffix(waiting[0].Reason, "was not told of event 0000000000000001: it answered with the status 404") ||
 		strings.Contains(waiting[0].Reason, "in-the-address") {
 		t.Fatalf("%+v", waiting)
 	}
 	r.answers(func(http.ResponseWriter) {})
 	r.run()
 	r.act() // what is behind it goes on
-	if got := <-r.told; got.id != "evt_sales_0000000000000002" {
+	if got := <-r.told; ids[got.id] || !strings.Contains(string(got.body), `"seq":"0000000000000002"`) {
 		t.Errorf("%+v", got)
 	}
 	check(t, r.inbox.Approve(waiting[0].Key))
 	if err := r.inbox.Approve(waiting[0].Key); !errors.Is(err, inbox.ErrUnknown) {
 		t.Errorf("approved twice: %v", err)
 	}
-	if got := <-r.told; got.id != "evt_sales_0000000000000001" {
+	if got := <-r.told; !ids[got.id] || len(ids) != 1 {
 		t.Errorf("%+v", got)
 	}
 	r.stop()
@@ -251,7 +254,7 @@ const firstWait = 5 * time.Second
 
 // tryOnce tells of the event that is due.
 func (r *rig) tryOnce() error {
-	id := hookID(r.sender.URL)
+	id := ID(r.sender.URL)
 	e, _, _, err := r.inbox.NextForHook(id)
 	if err != nil || e == nil {
 		return fmt.Errorf("nothing is due: %w", err)
@@ -261,10 +264,10 @@ func (r *rig) tryOnce() error {
 	return r.sender.tell(r.t.Context(), client, id, e)
 }
 
-// TestGone puts aside what the owner refuses, and keeps a bounded number.
-func TestGone(t *testing.T) {
+// TestPutAside puts aside what the owner refuses, and keeps a bounded number.
+func TestPutAside(t *testing.T) {
 	r := newRig(t)
-	id := hookID(r.sender.URL)
+	id := ID(r.sender.URL)
 	r.begin()
 	const most = 100
 	for range most + 5 {
@@ -274,7 +277,7 @@ func TestGone(t *testing.T) {
 	for range most + 5 {
 		e, _, _, err := r.inbox.NextForHook(id)
 		check(t, err)
-		check(t, r.inbox.HookFailed(id, "shop.test", e, "connection refused"))
+		check(t, r.inbox.HookFailed(id, e, inbox.HookFailure{Where: "shop.test", Reason: "connection refused"}))
 	}
 	waiting, err := r.inbox.Waiting()
 	check(t, err)
@@ -286,7 +289,7 @@ func TestGone(t *testing.T) {
 	if e, _, _, err := r.inbox.NextForHook(id); err != nil || e == nil || e.Seq != "0000000000000007" {
 		t.Errorf("%+v, %v", e, err)
 	} else {
-		check(t, r.inbox.HookFailed(id, "shop.test", e, "again")) // waits once more
+		check(t, r.inbox.HookFailed(id, e, inbox.HookFailure{Where: "shop.test", Reason: "again"})) // waits once more
 	}
 	if e, _, _, err := r.inbox.NextForHook(id); err != nil || e != nil {
 		t.Errorf("told again of %+v, %v", e, err)
@@ -313,6 +316,12 @@ func TestLoadSecret(t *testing.T) {
 		"short":        {"whsec_" + base64.StdEncoding.EncodeToString([]byte(key[:23])), 0o600, "holds none"},
 		"no base64":    {"whsec_!" + good[6:], 0o600, "holds none"},
 		"too large":    {good + strings.Repeat("\n", maxFile), 0o600, "too large"},
+		"two":          {good + "\n" + good + "\n", 0o600, ""},
+		"two, Windows": {good + "\r\n" + good + "\r\n", 0o600, ""},
+		"one is none":  {good + "\n" + good[:20], 0o600, "line 2"},
+		"a gap":        {good + "\n\n" + good, 0o600, "line 2"},
+		"three":        {good + "\n" + good + "\n" + good, 0o600, "holds 3 secrets"},
+		"empty":        {"\n\n\n\n\n\n\n", 0o600, "is empty"},
 		"one too long": {"whsec_" + base64.StdEncoding.EncodeToString([]byte(key+key+"x")), 0o600, "holds none"},
 	} {
 		check(t, os.RemoveAll(path))
@@ -344,4 +353,117 @@ func TestToldOfFiles(t *testing.T) {
 	if e.Exchange.Files[0].Path == "" {
 		t.Error("the event was changed")
 	}
+}
+
+// TestTwoSecrets has a message signed by the secret that comes and by the one that goes.
+func TestTwoSecrets(t *testing.T) {
+	const old = "fedcba9876543210fedcba9876543210"
+	path := filepath.Join(t.TempDir(), "secret")
+	line := func(key string) string { return "whsec_" + base64.StdEncoding.EncodeToString([]byte(key)) + "\n" }
+	check(t, os.WriteFile(path, []byte(line(key)+line(old)), 0o600))
+	secret, err := LoadSecret(path)
+	check(t, err)
+	var want []string
+	for _, key := range []string{key, old} {
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte("evt_1.1793610000.{}"))
+		want = append(want, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	if got := secret.sign("evt_1", "1793610000", []byte("{}")); got != strings.Join(want, " ") {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+// TestSameNumber tells two events that have one number apart: that of the store that went back to a backup, that of another
+// daemon.
+func TestSameNumber(t *testing.T) {
+	r, another := newRig(t), newRig(t)
+	id := func(r *rig, e inbox.Event) string {
+		t.Helper()
+		ended := make(chan error, 1)
+		go func() { ended <- r.sender.post(t.Context(), newClient(), &e) }()
+		got := <-r.told
+		check(t, <-ended)
+		return got.id
+	}
+	e := inbox.Event{Seq: "0000000000000007", At: start.Unix(), Kind: inbox.KindSent, Result: inbox.Result{ID: "1"}}
+	later, other := e, e
+	later.At++
+	other.ID = "2"
+	first := id(r, e)
+	r.pass(time.Hour)
+	if got := id(r, e); got != first {
+		t.Errorf("tried again it is %s, not %s", got, first)
+	}
+	if id(r, later) == first || id(r, other) == first {
+		t.Error("two events have one id")
+	}
+	another.inbox, _ = inbox.Open(inbox.Settings{Name: "sales", Address: "agent@other.test", Contact: "owner@seller.test"}, inbox.Services{})
+	another.sender.Inbox = another.inbox
+	if id(another, e) == first {
+		t.Error("the events of two daemons have one id")
+	}
+}
+
+// TestRetryAfter reads what a receiver asks for: seconds, or a date, of an answer that may ask.
+func TestRetryAfter(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		text   string
+		want   time.Duration
+	}{
+		"seconds":            {429, "120", 2 * time.Minute},
+		"of 503":             {503, "120", 2 * time.Minute},
+		"of 500":             {500, "120", 0},
+		"a date":             {429, "Mon, 02 Nov 2026 09:30:00 GMT", 30 * time.Minute},
+		"a date of before":   {429, "Mon, 02 Nov 2026 08:30:00 GMT", 0},
+		"a date far ahead":   {429, "Fri, 31 Dec 9999 23:59:59 GMT", 1<<63 - 1},
+		"many seconds":       {429, "2147483647", 2147483647 * time.Second},
+		"none":               {429, "", 0},
+		"negative":           {429, "-5", 0},
+		"more than a number": {429, "99999999999999999999", 0},
+		"words":              {429, "tomorrow", 0},
+	} {
+		response := &http.Response{StatusCode: c.status, Header: http.Header{"Retry-After": {c.text}}}
+		if got := retryAfter(response, start); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestAnswers leaves an address alone for as long as it asks, and for good once it says 410.
+func TestAnswers(t *testing.T) {
+	r := newRig(t)
+	r.begin()
+	r.act()
+	try := func(answer func(http.ResponseWriter)) {
+		t.Helper()
+		r.answers(answer)
+		done := make(chan error, 1)
+		go func() { done <- r.tryOnce() }()
+		<-r.told
+		check(t, <-done)
+	}
+	try(func(w http.ResponseWriter) {
+		w.Header().Set("Retry-After", "1800")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	if _, next, _, err := r.inbox.NextForHook(ID(r.sender.URL)); err != nil || next.Sub(r.clock()) != 30*time.Minute {
+		t.Errorf("it is told again at %s, %v", next, err)
+	}
+	r.pass(30 * time.Minute)
+	try(status(http.StatusGone))
+	r.pass(30 * 24 * time.Hour)
+	if err := r.tryOnce(); err == nil || !strings.HasPrefix(err.Error(), "nothing is due") {
+		t.Errorf("it is told again: %v", err)
+	}
+	waiting, err := r.inbox.Waiting()
+	check(t, err)
+	if len(waiting) != 1 || waiting[0].Key != "webhook-"+ID(r.sender.URL) || !strings.Contains(waiting[0].Reason, "410") || !strings.Contains(r.log.String(), "level=ERROR") {
+		t.Fatalf("%+v, and the log says %s", waiting, r.log.String())
+	}
+	r.answers(func(http.ResponseWriter) {})
+	r.run() // is woken by the owner
+	check(t, r.inbox.Approve(waiting[0].Key))
+	<-r.told
 }

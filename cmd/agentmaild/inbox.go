@@ -124,7 +124,7 @@ func backlog(h *control.Health) string {
 	for _, p := range []struct {
 		what string
 		n    int
-	}{{"held", h.Held}, {"events", h.Events}, {"letters", h.Letters}, {"for DNS or key pages", h.Retries}} {
+	}{{"held", h.Held}, {"events", h.Events}, {"letters", h.Letters}, {"for DNS or key pages", h.Retries}, {"webhooks", h.Webhooks}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", p.what, p.n))
 		}
