@@ -23,7 +23,7 @@ func euros(deal, day, month int64) *limits.Limits {
 	return &limits.Limits{
 		Auto: limits.WithinLimits, OpenOffers: 5, HourlyMessages: 1000,
 		Money: map[string]limits.Amounts{"EUR": {Deal: deal, CounterpartDay: &day, Month: &month}},
-		Quote: &limits.Quote{Lowest: []limits.Lowest{{Name: "mug", Price: 1, Currency: "EUR"}}},
+		Quote: &limits.Quote{Lowest: []limits.Lowest{{Name: "mug", Unit: "piece", Price: 1, Currency: "EUR"}}},
 		Times: &limits.Times{Days: []time.Weekday{1, 2, 3, 4, 5}, From: 8 * 3600, Until: 18 * 3600},
 	}
 }

@@ -67,6 +67,13 @@ func (j *judge) propose(slots ...string) {
 	}
 }
 
+// unit makes the first item one that is quoted in a unit, and sold by the box
+// too.
+func (j *judge) unit(unit string) {
+	j.Message.Items[0].Unit = unit
+	j.Quote.Lowest = append(j.Quote.Lowest, Lowest{Name: "mug", Unit: "box", Price: 250, Currency: "EUR"})
+}
+
 func eur(amount string) *intent.Money { return &intent.Money{Amount: amount, Currency: "EUR"} }
 
 const tuesday = "2026-11-03T10:00:00+01:00/2026-11-03T11:00:00+01:00"
@@ -140,6 +147,10 @@ func TestDecide(t *testing.T) {
 		"list of nonsense":    {func(j *judge) { j.ListPrices[1] = eur("x") }, AskOwner, []Rule{RulePrice}},
 		"lowest by unit":      {func(j *judge) { j.Quote.Lowest[0].Unit = "piece" }, Allow, nil},
 		"lowest, other unit":  {func(j *judge) { j.Quote.Lowest[0].Unit, j.Message.Items[0].Unit, j.ListPrices[0] = "piece", "Box", nil }, AskOwner, []Rule{RulePrice}},
+		"lowest of a piece":   {func(j *judge) { j.Message.Items[0].Unit, j.ListPrices[0] = "box", nil }, AskOwner, []Rule{RulePrice}},
+		"lowest of a box":     {func(j *judge) { j.unit("box"); j.ListPrices[0] = nil }, Allow, nil},
+		"of two units":        {func(j *judge) { j.unit("box"); j.Quote.Lowest[0].Price = 9999; j.ListPrices[0] = nil }, Allow, nil},
+		"without a unit":      {func(j *judge) { j.unit(""); j.Quote.Lowest[1].Price = 251; j.ListPrices[0] = nil }, AskOwner, []Rule{RulePrice, RulePrice}},
 		"lowest in dollars":   {func(j *judge) { j.Quote.Lowest[0].Currency, j.ListPrices[0] = "USD", nil }, AskOwner, []Rule{RulePrice}},
 		"no prices set":       {func(j *judge) { j.Quote = nil }, AskOwner, []Rule{RulePrice}},
 		"negative quantity":   {func(j *judge) { j.Message.Items[0].Quantity = -100 }, Refuse, []Rule{RuleMessage}},
@@ -277,6 +288,7 @@ func TestFindings(t *testing.T) {
 		want   Finding
 	}{
 		"price":   {func(j *judge) { j.Message.Items[0].UnitPrice = eur("249") }, Finding{RulePrice, AskOwner, 249, 250, "EUR", 1, "item 1 at 2.49 EUR is below the lowest price, 2.50 EUR"}},
+		"unit":    {func(j *judge) { j.Message.Items[0].Unit, j.ListPrices[0] = "box", nil }, Finding{RulePrice, AskOwner, 0, 0, "", 1, "item 1 has a lowest price in EUR, and none for the unit that it is quoted in"}},
 		"total":   {func(j *judge) { j.Message.Total = eur("25202") }, Finding{RulePrice, AskOwner, 25202, 25203, "EUR", 0, "the total at 252.02 EUR is below the lowest price, 252.03 EUR"}},
 		"beyond":  {func(j *judge) { j.Message.Items[1].Quantity = 1e30 }, Finding{RulePrice, AskOwner, 25203, math.MaxInt64, "EUR", 0, "the total at 252.03 EUR is below the lowest price, 92233720368547758.07 EUR"}},
 		"offers":  {func(j *judge) { j.Standing.OpenOffers = 5 }, Finding{RuleOpenOffers, AskOwner, 6, 5, "offers", 0, "6 is more than 5 offers open at once"}},

@@ -63,7 +63,7 @@ type Quote struct {
 // Lowest is the lowest price of one item.
 type Lowest struct {
 	Name     string `json:"name"` // folded: letter case and white space do not count
-	Unit     string `json:"unit"` // folded; empty: any
+	Unit     string `json:"unit"` // folded; empty: for items that are quoted without one
 	Price    int64  `json:"price"`
 	Currency string `json:"currency"`
 }

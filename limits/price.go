@@ -35,7 +35,7 @@ func (j *judge) prices() {
 		}
 		lowest := j.lowest(i, m.Total.Currency)
 		if lowest == nil {
-			j.say(RulePrice, AskOwner, i+1, fmt.Sprintf("item %d has no lowest price in %s", i+1, m.Total.Currency))
+			j.say(RulePrice, AskOwner, i+1, j.missing(i, m.Total.Currency))
 			return
 		}
 		least.Add(least, new(big.Rat).Mul(lowest, quantity))
@@ -47,7 +47,8 @@ func (j *judge) prices() {
 }
 
 // lowest is the lowest price of an item: the highest of those that the owner
-// set for it and of the price list less the most discount. Nil for none.
+// set for it in its unit, of whatever unit where it is quoted without one, and
+// of the price list less the most discount. Nil for none.
 func (j *judge) lowest(i int, currency string) *big.Rat {
 	var found *big.Rat
 	raise := func(price *big.Rat) {
@@ -55,9 +56,9 @@ func (j *judge) lowest(i int, currency string) *big.Rat {
 			found = price
 		}
 	}
-	item := j.Message.Items[i]
-	for _, l := range j.Quote.Lowest {
-		if l.Name == fold(item.Description) && (l.Unit == "" || item.Unit == "" || l.Unit == fold(item.Unit)) && l.Currency == currency {
+	unit := fold(j.Message.Items[i].Unit)
+	for _, l := range j.named(i, currency) {
+		if unit == "" || l.Unit == unit { // or a box went at the price of a piece (D133)
 			raise(new(big.Rat).SetInt64(l.Price))
 		}
 	}
@@ -68,6 +69,26 @@ func (j *judge) lowest(i int, currency string) *big.Rat {
 		}
 	}
 	return found
+}
+
+// named are the lowest prices that the owner set for an item, in any unit.
+func (j *judge) named(i int, currency string) (list []Lowest) {
+	name := fold(j.Message.Items[i].Description)
+	for _, l := range j.Quote.Lowest {
+		if l.Name == name && l.Currency == currency {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// missing says which lowest price an item lacks, without its name and unit,
+// which may be the other side's words.
+func (j *judge) missing(i int, currency string) string {
+	if len(j.named(i, currency)) > 0 {
+		return fmt.Sprintf("item %d has a lowest price in %s, and none for the unit that it is quoted in", i+1, currency)
+	}
+	return fmt.Sprintf("item %d has no lowest price in %s", i+1, currency)
 }
 
 // price holds the price of one of an item against its lowest.

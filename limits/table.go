@@ -43,7 +43,7 @@ type QuoteTable struct {
 // LowestTable is the lowest price of an item.
 type LowestTable struct {
 	Name  string `toml:"name" doc:"What a quote calls it; letter case and white space do not matter."`
-	Unit  string `toml:"unit" default:"" doc:"Unit that the price is for. Empty: any."`
+	Unit  string `toml:"unit" default:"" doc:"Unit that the price is for. Empty: of items that are quoted without one."`
 	Price string `toml:"price" doc:"Lowest price of one, with its currency, as \"2.50 EUR\"."`
 }
 

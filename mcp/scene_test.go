@@ -27,7 +27,7 @@ func newScene(t *testing.T) *scene {
 	return &scene{t, inboxtest.New(t, func(set *inbox.Settings) {
 		set.Limits = &limits.Limits{
 			Auto: limits.WithinLimits, OpenOffers: 20, HourlyMessages: 60, Money: map[string]limits.Amounts{"EUR": {Deal: 100_000}},
-			Quote: &limits.Quote{Lowest: []limits.Lowest{{Name: "ceramic mug", Price: 250, Currency: "EUR"}}},
+			Quote: &limits.Quote{Lowest: []limits.Lowest{{Name: "ceramic mug", Unit: "piece", Price: 250, Currency: "EUR"}}},
 		}
 	}, nil)}
 }

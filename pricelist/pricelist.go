@@ -34,7 +34,7 @@ type List struct {
 // item is what is sold, with its terms.
 type item struct {
 	unitPrice    intent.Money
-	units        map[string]bool // folded; empty means any
+	units        map[string]bool // folded; empty: only asks without one are quoted
 	least        float64
 	deliveryDays int
 }

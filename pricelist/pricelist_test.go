@@ -81,6 +81,16 @@ func TestQuoteLeavesToOthers(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
+	unitless, err := load(t, strings.Replace(list, "units = [\"kg\"]\n", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, why := unitless.Quote(ask(intent.Item{Description: "Clay", Quantity: 1, Unit: "t"}), now); o != nil || why == "" {
+		t.Errorf("a unit, and the list has none: %+v", o)
+	}
+	if o, why := unitless.Quote(ask(intent.Item{Description: "Clay", Quantity: 1}), now); o == nil {
+		t.Errorf("no unit, and the list has none: %s", why)
+	}
 	if _, why := l.Quote(&intent.Message{Items: ask(intent.Item{Description: "Clay", Quantity: 1}).Items, WantedBy: "2026-11-05"}, now); why != "" {
 		t.Errorf("wanted on the very day: %s", why)
 	}

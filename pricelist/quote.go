@@ -63,9 +63,10 @@ func (l *List) Price(i intent.Item) *intent.Money {
 	return &price
 }
 
-// has tells whether the item is sold in a unit; "" is any.
+// has tells whether the item is sold in a unit; "" is the usual one. One that is
+// listed without units is sold in no unit that somebody else names (D133).
 func (it *item) has(unit string) bool {
-	return unit == "" || len(it.units) == 0 || it.units[fold(unit)]
+	return unit == "" || it.units[fold(unit)]
 }
 
 // cost is unit price times quantity in minor units, a fraction rounded up:
