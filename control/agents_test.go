@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,11 @@ func TestAgents(t *testing.T) {
 	}
 	if task, err := r.client.Task(ctx, "west", answer.Task); err != nil || task.State != agentmsg.StatusWorking {
 		t.Errorf("task: %+v, %v", task, err)
+	}
+	for _, id := range []string{".", "..", "a/b"} { // another agent may name a task so
+		if _, err := r.client.Task(ctx, "west", id); !errors.Is(err, inbox.ErrAction) || !strings.Contains(err.Error(), "not known") {
+			t.Errorf("task %q: %v", id, err)
+		}
 	}
 	check(t, r.client.RemoveContact(ctx, "west", inboxes[1].Agent))
 	if cards, err := r.client.Contacts(ctx, "west"); err != nil || len(cards) != 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/go-json-experiment/json"
 )
 
@@ -97,7 +98,7 @@ func (c *Client) Do(ctx context.Context, name string, a inbox.Action) (inbox.Don
 func path(parts ...string) string {
 	joined := ""
 	for _, p := range parts {
-		joined += "/" + url.PathEscape(p)
+		joined += "/" + listen.Segment(p)
 	}
 	return joined
 }

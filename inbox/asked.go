@@ -129,7 +129,9 @@ func waitingActions(tx *store.Tx, list *[]Waiting) error {
 
 // ToAgent is what the agent may see of what waits: not the numbers of its
 // owner, which it might be talked into telling, nor where files lie that another
-// program of the owner wants to send, nor where the owner is told.
+// program of the owner wants to send, nor where the owner is told, nor what
+// the mail server, the handler or a webhook said, which names hosts, files and
+// addresses of the owner.
 func (w Waiting) ToAgent() Waiting {
 	if w.Action != nil && len(w.Action.Files) > 0 {
 		a := *w.Action
@@ -139,8 +141,15 @@ func (w Waiting) ToAgent() Waiting {
 		}
 		w.Action = &a
 	}
-	if w.ToOwner {
+	switch {
+	case w.ToOwner:
 		w.Address, w.Reason = "", "the mail to the owner could not be sent"
+	case w.Kind == "letter":
+		w.Reason = "the mail to " + w.Address + " waits: see its message"
+	case w.Kind == "event":
+		w.Reason = "the handler failed"
+	case w.Kind == "webhook":
+		w.Reason = "a webhook was not told"
 	}
 	if w.Decision != nil {
 		w.Reason, w.Decision = "the owner is asked: "+ruleNames(w.Decision.Rules()), nil

@@ -2,11 +2,13 @@ package inbox
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/record"
+	"github.com/go-json-experiment/json"
 )
 
 // try has an inbox send what is due; the mail server answers with err.
@@ -153,4 +155,60 @@ func TestUndeliveredOffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.isDelivery("the offer", thread.Entries[0].Undelivered, Delivery{State: DeliveryFailed, Reason: "could not be sent: 550 no"})
+}
+
+// privateError names what only the owner may know.
+type privateError struct{ temporary bool }
+
+func (privateError) Error() string     { return "login: the command `pass show /home/ada/mail` failed" }
+func (privateError) Told() string      { return "nobody is let in" }
+func (e privateError) Temporary() bool { return e.temporary }
+
+// The owner is told why a mail is stuck, and an agent no more than it may know:
+// with the message and its offer, in events and of what waits.
+func TestDeliveryTold(t *testing.T) {
+	for name, temporary := range map[string]bool{"retrying": true, "failed": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			_, quote := s.quoted()
+			_, err := s.buyer.Do(Action{Type: intent.Accept, Ref: quote.ID})
+			check(t, err)
+			s.try(s.buyer, privateError{temporary})
+			backlog, err := s.buyer.Backlog()
+			check(t, err)
+			if !strings.Contains(backlog.LetterError, "pass show") {
+				t.Errorf("the owner is told %q", backlog.LetterError)
+			}
+			thread, err := s.buyer.Thread(quote.Thread)
+			check(t, err)
+			events, _, err := s.buyer.Events("", 100)
+			check(t, err)
+			waiting, err := s.buyer.Waiting()
+			check(t, err)
+			for i := range waiting {
+				if waiting[i].Kind == "letter" && !strings.Contains(waiting[i].Reason, "pass show") {
+					t.Errorf("the owner is told %q", waiting[i].Reason)
+				}
+				waiting[i] = waiting[i].ToAgent()
+			}
+			if got := thread.Entries[1].Undelivered.Reason; got != "could not be sent: nobody is let in" {
+				t.Errorf("the thread says %q", got)
+			}
+			seen, err := json.Marshal([]any{thread, events, waiting})
+			check(t, err)
+			if strings.Contains(string(seen), "pass show") {
+				t.Errorf("an agent sees %s", seen)
+			}
+		})
+	}
+}
+
+// What the owner's programs said is not for the agent.
+func TestWaitingToAgent(t *testing.T) {
+	for kind, told := range map[string]bool{"letter": false, "event": false, "webhook": false, "message": true, "bounce": true, "agent": true} {
+		w := Waiting{Kind: kind, Address: "agent@buyer.test", Reason: "/home/ada said so"}
+		if got := w.ToAgent().Reason; strings.Contains(got, "ada") != told || got == "" {
+			t.Errorf("of %s the agent is told %q", kind, got)
+		}
+	}
 }

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/envelope/emailing"
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/store"
 	"github.com/go-json-experiment/json"
 )
@@ -74,6 +74,9 @@ var errFileGone = cannot("%w: files are kept for 60 days, or until whoever handl
 // lead out. The digest that goes with it is that of the signed bytes: what has
 // another size is not they.
 func (in *Inbox) openSpooled(path string, size int64) (*os.File, error) {
+	if folder, err := in.srv.Spool.Lstat(filepath.Dir(path)); err == nil && !folder.IsDir() { // a link that somebody has put there
+		return nil, errFileGone
+	}
 	info, err := in.srv.Spool.Lstat(path) // opening a pipe would wait
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != size) {
 		return nil, errFileGone
@@ -132,11 +135,7 @@ func idOf(envelope string) (string, error) {
 
 // FilePath is where the HTTP API of the daemon has a file of a message.
 func FilePath(inbox, agent, message string, n int) string {
-	segment := url.PathEscape(message)
-	if strings.Trim(message, ".") == "" { // "." and ".." are steps of a path
-		segment = strings.ReplaceAll(message, ".", "%2E")
-	}
-	return "/v1/inboxes/" + url.PathEscape(inbox) + "/messages/" + segment + "/files/" + strconv.Itoa(n) + "?" + url.Values{"agent": {agent}}.Encode()
+	return "/v1/inboxes/" + listen.Segment(inbox) + "/messages/" + listen.Segment(message) + "/files/" + strconv.Itoa(n) + "?" + url.Values{"agent": {agent}}.Encode()
 }
 
 // elsewhere is files as somebody on another machine is told of them: with the

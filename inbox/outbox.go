@@ -39,7 +39,8 @@ type letterRow struct {
 	Queued    int64         `json:"queued"` // Unix seconds
 	Next      int64         `json:"next"`   // when it is tried next
 	Tries     int           `json:"tries"`
-	Error     string        `json:"error,omitempty"` // of the last try
+	Error     string        `json:"error,omitempty"` // of the last try, for the owner
+	Told      string        `json:"told,omitempty"`  // the same for agents; empty: as it is
 	Owner     bool          `json:"owner,omitzero"`  // it tells the owner what waits: its address is not for the agent
 }
 
@@ -54,14 +55,18 @@ func (l letterRow) result() Result {
 	if l.Owner { // agents and webhooks read events
 		return Result{Reason: "the mail to the owner could not be sent"}
 	}
-	return Result{Type: l.Type, Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.Error}
+	return Result{Type: l.Type, Thread: l.Thread, ID: l.ID, Reason: "the mail to " + l.To + " " + l.told()}
 }
+
+// told is the error of the last try as agents are told it.
+func (l letterRow) told() string { return firstOf(l.Told, l.Error) }
 
 // waits tells whether the letter waits for the owner.
 func (l letterRow) waits() bool { return l.State == letterFailed || l.State == letterParked }
 
 // Transport hands one mail to the mail server. An error that says
-// Temporary() true is tried again, any other is final.
+// Temporary() true is tried again, any other is final. One whose words name
+// what only the owner may know, such as hosts and files, has others in Told().
 type Transport interface {
 	Send(ctx context.Context, from, to string, raw []byte) error
 }
@@ -252,7 +257,10 @@ func (in *Inbox) settle(key string, l letterRow, sendErr error) error {
 		in.srv.Log.Info("letter sent", "inbox", in.set.Name, "id", l.ID, "message_id", l.MessageID, "tries", l.Tries)
 		return in.commit(func(j *judge) error { return j.sent(key, l, now.Unix()) })
 	}
-	l.State, l.Error = letterFailed, "could not be sent: "+sendErr.Error()
+	l.State, l.Error, l.Told = letterFailed, "could not be sent: "+sendErr.Error(), ""
+	if words := (interface{ Told() string })(nil); errors.As(sendErr, &words) {
+		l.Told = "could not be sent: " + words.Told()
+	}
 	temporary := (interface{ Temporary() bool })(nil)
 	if errors.As(sendErr, &temporary) && temporary.Temporary() && now.Sub(time.Unix(l.Queued, 0)) < letterLimit {
 		l.State = letterQueued
@@ -261,7 +269,7 @@ func (in *Inbox) settle(key string, l letterRow, sendErr error) error {
 			if err := j.tx.Put(tableOutbox, key, l); err != nil {
 				return err
 			}
-			return j.stuck(l, DeliveryRetrying, l.Error)
+			return j.stuck(l, DeliveryRetrying, l.told())
 		})
 	}
 	return in.commit(func(j *judge) error {
@@ -280,7 +288,7 @@ func (j *judge) putBy(l letterRow, kind string, state DeliveryState) error {
 	if err := j.count(l.To, claim{lettersTo, 1}, 1); err != nil {
 		return err
 	}
-	return j.stuck(l, state, l.Error)
+	return j.stuck(l, state, l.told())
 }
 
 // sent takes a letter out of the outbox and notes on its message when the

@@ -183,7 +183,7 @@ func (in *Inbox) Refuse(key, reason string) error {
 				if err := j.leave(seq); err != nil {
 					return err
 				}
-				return j.stuck(l, DeliveryDropped, "given up by the owner: "+l.Error)
+				return j.stuck(l, DeliveryDropped, "given up by the owner: "+l.told())
 			})
 		}
 		if untold, ok := strings.CutPrefix(key, hookPrefix); ok {

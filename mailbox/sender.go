@@ -49,6 +49,20 @@ type SendError struct {
 // Error says in one printable line, without credentials, what failed where.
 func (e *SendError) Error() string { return "sending mail: " + e.Text }
 
+// Told is Error for whoever may not know of this side's hosts, files and
+// commands, as a model that talks to strangers.
+func (e *SendError) Told() string {
+	switch {
+	case e.Phase == PhaseLetter:
+		return e.Text
+	case e.Phase == PhaseConnect || e.Phase == PhaseLogin:
+		return "the mail server cannot be reached, or lets nobody in; the owner sees why"
+	case e.Code != 0:
+		return words(e.err)
+	}
+	return "the connection to the mail server was lost"
+}
+
 // Unwrap gives the cause, whose text may hold anything.
 func (e *SendError) Unwrap() error { return e.err }
 

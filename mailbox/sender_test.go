@@ -245,6 +245,10 @@ func TestSendFailures(t *testing.T) {
 				if strings.Contains(got.Error(), password) || !strings.Contains(got.Error(), "127.0.0.1:587") {
 					t.Errorf("error %q", got)
 				}
+				replied := got.Code != 0 && got.Phase != mailbox.PhaseConnect && got.Phase != mailbox.PhaseLogin
+				if told := got.Told(); told == "" || strings.Contains(told, "127.0.0.1") || strings.Contains(told, c.want.Text) != replied {
+					t.Errorf("others are told %q of %q", told, got)
+				}
 			})
 		})
 	}

@@ -97,13 +97,11 @@ func listWaiting(c *call) (answer, error) {
 
 func waitingOf(w inbox.Waiting) (waiting, []said) {
 	shown := waiting{Key: w.Key, Kind: w.Kind, At: when(w.At), Expires: when(w.Expires), Thread: w.Thread, From: cmp.Or(w.Person, w.Agent)}
-	if w.ToOwner {
-		w = w.ToAgent()
-	}
 	texts := []said{{"text", w.Text}}
-	if w.Decision == nil { // its line has the owner's numbers
+	if w.Decision == nil {
+		w = w.ToAgent()
 		texts = append(texts, said{"reason", w.Reason})
-	} else {
+	} else { // the names of its rules say enough
 		for _, r := range w.Decision.Rules() {
 			shown.Rules = append(shown.Rules, string(r))
 		}
