@@ -454,19 +454,57 @@ func TestSumsAreForgotten(t *testing.T) {
 	s.letter(s.buyer)
 	const ahead = 64 * 24 * time.Hour
 	s.tick(s.buyer, ahead)
-	var kept []string
-	check(t, s.buyer.view(func(tx *store.Tx) error {
-		return tx.Scan(tableSums, "", "", func(r store.Row) (bool, error) {
-			kept = append(kept, r.Key)
-			return true, nil
-		})
-	}))
-	if !slices.Equal(kept, []string{"2026-11/EUR", "2026-12/EUR"}) {
-		t.Errorf("%v are kept", kept)
+	if done := accept(); done.ID == "" {
+		t.Fatalf("while the clock is ahead: %+v", done)
 	}
+	s.letter(s.buyer)
 	s.tick(s.buyer, -ahead)
-	if done := accept(); !slices.Contains(done.Rules, limits.RuleMonth) {
+	if done := accept(); !slices.Equal(done.Rules, []limits.Rule{limits.RuleCounterpartDay, limits.RuleMonth}) {
 		t.Errorf("after a clock that was ahead: %+v", done)
+	}
+}
+
+// TestDaysAreForgotten keeps the sums of the last days on which something was
+// agreed, and that of today whatever days a clock that was ahead has begun.
+func TestDaysAreForgotten(t *testing.T) {
+	s := newScene(t, limited(euros(1, 1, 1)))
+	s.known()
+	sums := func() (keys []string) {
+		check(t, s.buyer.view(func(tx *store.Tx) error {
+			return tx.Scan(tableSums, "", "", func(r store.Row) (bool, error) {
+				keys = append(keys, r.Key)
+				return true, nil
+			})
+		}))
+		return keys
+	}
+	deal := func(with string) {
+		check(t, s.buyer.commit(func(j *judge) error {
+			day, _ := j.in.limits().Buckets(with, "EUR", s.now)
+			_, err := j.addSum(day, 1)
+			if err != nil {
+				return err
+			}
+			return j.forgetDays(day[:len(time.DateOnly)])
+		}))
+	}
+	for range keptDays - 1 {
+		s.now = s.now.AddDate(0, 0, 2)
+		deal("a@seller.test")
+		deal("b@seller.test")
+	}
+	if keys := sums(); len(keys) != 2*keptDays || !slices.Contains(keys, "2026-11-02/EUR/"+sellerAddress) {
+		t.Fatalf("%d are kept: %v", len(keys), keys)
+	}
+	s.now = s.now.AddDate(9, 0, 0)
+	deal("a@seller.test")
+	if keys := sums(); len(keys) != 2*keptDays || slices.Contains(keys, "2026-11-02/EUR/"+sellerAddress) || !slices.Contains(keys, "2026-11/EUR") || !slices.Contains(keys, "2026-11-04/EUR/b@seller.test") {
+		t.Fatalf("after one more day %d are kept: %v", len(keys), keys)
+	}
+	s.now = s.now.AddDate(-10, 0, 0)
+	deal("a@seller.test")
+	if keys := sums(); len(keys) != 2*keptDays+1 || !strings.HasPrefix(keys[0], s.now.Format(time.DateOnly)) {
+		t.Fatalf("before all of them %d are kept: %v", len(keys), keys)
 	}
 }
 

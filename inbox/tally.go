@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"strings"
 	"time"
 
 	"github.com/agentmaild/agentmaild/envelope/intent"
@@ -76,7 +77,7 @@ func (j *judge) dealt(id, thread string) error {
 	if err != nil {
 		return err
 	}
-	with, now := j.in.other(&m.Message), j.in.srv.Now()
+	with := j.in.other(&m.Message)
 	if err := j.tx.Put(tableDealt, with, struct{}{}); err != nil {
 		return err
 	}
@@ -91,27 +92,74 @@ func (j *judge) dealt(id, thread string) error {
 		return j.tx.Put(tableTimes, key, span)
 	}
 	amount, _ := limits.MinorUnits(m.Total)
-	day, month := j.in.limits().Buckets(with, m.Total.Currency, now)
-	if err := j.addSum(month, amount); err != nil {
+	day, month := j.in.limits().Buckets(with, m.Total.Currency, j.in.srv.Now())
+	if _, err := j.addSum(month, amount); err != nil {
 		return err
 	}
-	if err := j.tx.Put(tableDue, dueKey(now.Add(daySums).Unix(), "sum/"+day), struct{}{}); err != nil {
-		return err
+	begun, err := j.addSum(day, amount)
+	if err == nil && !begun {
+		today, _, _ := strings.Cut(day, "/")
+		err = j.forgetDays(today)
 	}
-	return j.addSum(day, amount)
+	return err
 }
 
-// daySums is how long the sums of a day are kept. Those of months, of which
-// there are few, are never forgotten: a clock that was ahead, and came back,
-// would have freed what is spent (D165).
-const daySums = 63 * 24 * time.Hour
-
-func (j *judge) addSum(bucket string, amount int64) error {
+// addSum adds to a sum, and tells whether there was one before.
+func (j *judge) addSum(bucket string, amount int64) (begun bool, err error) {
 	var sum int64
-	if _, err := j.tx.Get(tableSums, bucket, &sum); err != nil {
+	if begun, err = j.tx.Get(tableSums, bucket, &sum); err != nil {
+		return begun, err
+	}
+	return begun, j.tx.Put(tableSums, bucket, limits.Add(sum, amount))
+}
+
+// keptDays is of how many days on which something was agreed the sums are kept.
+// Days of a deal are counted and not the clock's: one that was ahead, and came
+// back, would have freed what is spent. Those of months, of which there are few,
+// are never forgotten (D165).
+const keptDays = 63
+
+// forgetDays drops the sums of the oldest days, where there are too many.
+func (j *judge) forgetDays(today string) error {
+	days, err := summedDays(j.tx)
+	if err != nil || len(days) <= keptDays {
 		return err
 	}
-	return j.tx.Put(tableSums, bucket, limits.Add(sum, amount))
+	var old []string
+	for _, day := range days[:len(days)-keptDays] {
+		if day == today { // the others are of a clock that was ahead
+			continue
+		}
+		err := j.tx.Scan(tableSums, day+"/", "", func(r store.Row) (bool, error) {
+			old = append(old, r.Key)
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, key := range old {
+		if err := j.tx.Delete(tableSums, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summedDays are the days that have sums, in their order.
+func summedDays(tx *store.Tx) (days []string, err error) {
+	for from, more := "", true; more && err == nil; {
+		more = false
+		err = tx.Scan(tableSums, "", from, func(r store.Row) (bool, error) {
+			bucket, _, _ := strings.Cut(r.Key, "/")
+			if len(bucket) == len(time.DateOnly) {
+				days = append(days, bucket)
+			}
+			from, more = bucket+"0", true // behind all keys of the bucket: 0 follows the slash
+			return false, nil
+		})
+	}
+	return days, err
 }
 
 // freed gives back the time of an agreement that is cancelled. What it cost

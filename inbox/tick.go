@@ -111,8 +111,6 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.unspool(id)
 	case "time":
 		return j.tx.Delete(tableTimes, id)
-	case "sum":
-		return j.tx.Delete(tableSums, id)
 	case "action":
 		return j.dropAction(id, "it expired while it waited for the owner")
 	case "answer":
