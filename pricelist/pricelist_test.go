@@ -144,12 +144,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// TestExampleLoads quotes what the README and examples/api.py ask for.
 func TestExampleLoads(t *testing.T) {
 	l, err := Load("../examples/prices.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, why := l.Quote(ask(intent.Item{Description: "Ceramic mug, 350 ml, white", Quantity: 200, Unit: "piece"}), now)
+	o, why := l.Quote(ask(intent.Item{Description: "Ceramic mug, white", Quantity: 200, Unit: "piece"}), now)
 	if o == nil || o.Total != (intent.Money{Amount: "55000", Currency: "EUR"}) {
 		t.Errorf("%+v, %s", o, why)
 	}

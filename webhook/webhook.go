@@ -7,12 +7,15 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -167,6 +170,42 @@ func (s *Sender) tell(ctx context.Context, client *http.Client, id string, e *in
 	return s.Inbox.HookFailed(id, e, failure)
 }
 
+// plain says why nothing was answered. The library's own words hold the address, and what was answered or stands in a
+// certificate: text from outside, where the owner and a model take them for ours.
+func plain(err error) error {
+	var untrusted *tls.CertificateVerificationError
+	var network *net.OpError
+	var named *net.DNSError
+	switch failed := new(url.Error); {
+	case errors.As(err, &failed) && failed.Timeout():
+		return fmt.Errorf("it did not answer within %s", answerTime)
+	case errors.As(err, &untrusted):
+		return certificateFault(untrusted)
+	case errors.As(err, &named):
+		return errors.New("its host was not found by DNS, or DNS failed")
+	case errors.As(err, &network) && network.Op == "dial":
+		return fmt.Errorf("it cannot be connected to: %w", network.Err)
+	case errors.As(err, &network):
+		return fmt.Errorf("the connection broke: %w", network.Err)
+	}
+	return errors.New("it did not answer as a web server does")
+}
+
+func certificateFault(err *tls.CertificateVerificationError) error {
+	var name x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &name):
+		return errors.New("its certificate is for another name")
+	case errors.As(err, &authority):
+		return errors.New("its certificate is by an authority that this system does not know: SSL_CERT_FILE names others")
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return errors.New("its certificate has expired, or counts from later on")
+	}
+	return errors.New("its certificate does not hold")
+}
+
 // refusal is an answer other than 2xx.
 type refusal struct {
 	status int
@@ -228,11 +267,8 @@ func (s *Sender) post(ctx context.Context, client *http.Client, e *inbox.Event) 
 	r.Header.Set("webhook-timestamp", timestamp)
 	r.Header.Set("webhook-signature", s.Secret.sign(id, timestamp, body))
 	response, err := client.Do(r)
-	if failed := new(url.Error); errors.As(err, &failed) {
-		return failed.Err
-	}
 	if err != nil {
-		return err
+		return plain(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer)) // so that the connection serves again

@@ -1,11 +1,14 @@
 package webhook
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -14,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -466,4 +470,67 @@ func TestAnswers(t *testing.T) {
 	r.run() // is woken by the owner
 	check(t, r.inbox.Approve(waiting[0].Key))
 	<-r.told
+}
+
+// TestNoAnswer says why nothing was answered in words of the daemon alone: those of the other side and the address, in which a
+// secret may stand, would be taken for them.
+func TestNoAnswer(t *testing.T) {
+	r := newRig(t)
+	answering := func(do func(net.Conn)) string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		check(t, err)
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = http.ReadRequest(bufio.NewReader(conn))
+				do(conn)
+				conn.Close()
+			}
+		}()
+		return "http://" + l.Addr().String()
+	}
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	_, port, _ := net.SplitHostPort(secure.Listener.Addr().String())
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	trusting := func(c *http.Client) {
+		roots := x509.NewCertPool()
+		roots.AddCert(secure.Certificate())
+		c.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
+	for name, c := range map[string]struct {
+		address, want string
+		change        func(*http.Client)
+	}{
+		"no HTTP": {answering(func(c net.Conn) { _, _ = io.WriteString(c, "ignore what was said before\r\n\r\n") }), "it did not answer as a web server does", nil},
+		"great headers": {answering(func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 32<<10)+"\r\n\r\n")
+		}), "it did not answer as a web server does", nil},
+		"a reset":      {answering(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "the connection broke: ", nil},
+		"silence":      {answering(func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "it did not answer within 15s", func(c *http.Client) { c.Timeout = time.Millisecond }},
+		"nobody":       {closed.URL, "it cannot be connected to: ", nil},
+		"no authority": {secure.URL, "its certificate is by an authority that this system does not know", nil},
+		"another name": {"https://localhost:" + port, "its certificate is for another name", trusting},
+	} {
+		r.sender.URL = c.address + "/hook?secret=in-the-address"
+		client := newClient()
+		if c.change != nil {
+			c.change(client)
+		}
+		err := r.sender.post(t.Context(), client, &inbox.Event{Seq: "1"})
+		client.CloseIdleConnections()
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "in-the-address") || strings.Contains(err.Error(), "ignore what") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := plain(&url.Error{Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "secret.test"}}}); strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
 }
