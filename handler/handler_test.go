@@ -81,6 +81,7 @@ func TestAnswer(t *testing.T) {
 		{"output too large", `printf '%65537s' ''`, "open", "its output is larger than 65536 bytes"},
 		{"far too large", `head -c 10000000 /dev/zero`, "open", "its output is larger than 65536 bytes"},
 		{"process left behind", `sleep 1000 & exit 0`, "open", "left a process behind"},
+		{"process in a group of its own", `setsid sleep 3 & exit 0`, "open", "left a process behind"}, // that ends by itself
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)

@@ -18,8 +18,8 @@ import (
 const openWait = time.Second
 
 // run runs the program in a process group of its own, which is killed whole
-// at the time limit and at the program's end: nothing that it starts outlives
-// it.
+// at the time limit and at the program's end: what it starts does not outlive
+// it, unless it leaves the group (setsid), which the service manager sees to.
 func (h *Handler) run(ctx context.Context, input []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()

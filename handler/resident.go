@@ -88,12 +88,12 @@ func (h *Handler) exchangeLines(ctx context.Context, event string, input []byte)
 	_, written := r.input.Write(input)
 	line, err := r.lines.ReadSlice('\n') // one that answered and ended had no need to read all
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded) && !r.over():
 		return nil, fmt.Errorf("it gave no answer within %s and was killed%s", h.Timeout, r.says.words())
 	case errors.Is(err, bufio.ErrBufferFull):
 		return nil, fmt.Errorf("its answer is longer than %d bytes%s", maxOutput, r.says.words())
 	case err != nil:
-		return nil, r.over(errors.Join(err, written))
+		return nil, r.silent(errors.Join(err, written))
 	}
 	var answer reply
 	if err := json.Unmarshal(line, &answer, json.RejectUnknownMembers(true)); err != nil {
@@ -108,9 +108,19 @@ func (h *Handler) exchangeLines(ctx context.Context, event string, input []byte)
 	return bytes.Clone(answer.Action), nil
 }
 
-// over is why a program gave no answer that has ended, or has closed its
+// over tells whether the program has ended. Its output may be open still.
+func (r *resident) over() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// silent is why a program gave no answer that has ended, or has closed its
 // output.
-func (r *resident) over(cause error) error {
+func (r *resident) silent(cause error) error {
 	select {
 	case <-r.ended:
 		if r.end != nil {
@@ -135,14 +145,11 @@ func (r *resident) until(t time.Time) {
 
 // present is the program, started where it is not there.
 func (h *Handler) present() (*resident, error) {
-	if r := h.resident; r != nil {
-		select {
-		case <-r.ended: // between two events
-			h.Log.Warn("the handler ended and is started again", "inbox", h.Inbox.Name(), "error", r.end)
-			h.dismiss(0)
-		default:
-			return r, nil
-		}
+	if r := h.resident; r != nil && !r.over() {
+		return r, nil
+	} else if r != nil { // between two events
+		h.Log.Warn("the handler ended and is started again", "inbox", h.Inbox.Name(), "error", r.end)
+		h.dismiss(0)
 	}
 	r, err := h.start()
 	if err == nil {
@@ -194,7 +201,7 @@ func (r *resident) watch() {
 }
 
 // dismiss ends the program: its input is closed, and after a while it is killed
-// with everything it started.
+// with its process group.
 func (h *Handler) dismiss(wait time.Duration) {
 	r := h.resident
 	if r == nil {

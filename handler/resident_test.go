@@ -82,6 +82,8 @@ func TestStreamAnswers(t *testing.T) {
 		{"killed", `kill -9 $$`, "it ended without an answer: signal: killed", true},
 		{"closes its output", `exec >&-; sleep 1000`, "it ended without an answer: EOF", true},
 		{"leaves a process behind", `sleep 1000 & read -r line; exit 4`, "it ended without an answer: exit status 4", true},
+		{"leaves one in a group of its own", `setsid sleep 3 & read -r line; exit 4`, "it ended without an answer: exit status 4", true},
+		{"complains without end", `yes >&2 & ` + eachLine(leaves), "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)

@@ -307,8 +307,10 @@ func (j *judge) approve(id string) error {
 	return j.event(e, true)
 }
 
-// Pending returns the oldest event that the handler is to be asked about by
-// now; without one, the time at which the next must be asked about, and a
+// Pending returns the event that the handler is to be asked about by now: the
+// oldest that it was not asked about, and then the one that failed and is due the
+// longest, since many that fail slowly would hold up those behind them for ever.
+// Without one it returns the time at which the next must be asked about, and a
 // channel that is closed when there may be one before.
 func (in *Inbox) Pending() (*Event, time.Time, <-chan struct{}, error) {
 	more := in.events.wait()
@@ -316,7 +318,8 @@ func (in *Inbox) Pending() (*Event, time.Time, <-chan struct{}, error) {
 	next := now.Add(time.Hour)
 	var event *Event
 	err := in.view(func(tx *store.Tx) error {
-		return tx.Scan(tablePending, "", "", func(r store.Row) (bool, error) {
+		due, first := "", int64(0)
+		err := tx.Scan(tablePending, "", "", func(r store.Row) (bool, error) {
 			var row pendingRow
 			if err := r.Decode(&row); err != nil {
 				return false, err
@@ -327,10 +330,17 @@ func (in *Inbox) Pending() (*Event, time.Time, <-chan struct{}, error) {
 				}
 				return true, nil
 			}
-			event = &Event{}
-			_, err := tx.Get(tableEvents, r.Key, event)
-			return false, err
+			if due == "" || row.Next < first {
+				due, first = r.Key, row.Next
+			}
+			return first != 0, nil
 		})
+		if err != nil || due == "" {
+			return err
+		}
+		event = &Event{}
+		_, err = tx.Get(tableEvents, due, event)
+		return err
 	})
 	return event, next, more, err
 }
