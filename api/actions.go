@@ -20,7 +20,11 @@ func body(c *call) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, &refusal{status: http.StatusUnsupportedMediaType, code: codeMediaType, detail: "send JSON, and say so: Content-Type: application/json"}
 	}
-	return io.ReadAll(c.Body)
+	text, err := io.ReadAll(c.Body)
+	if large := new(http.MaxBytesError); err != nil && !errors.As(err, &large) {
+		return nil, bad("the body: it broke off, or came too slowly")
+	}
+	return text, err
 }
 
 func decode(text []byte, value any) error {

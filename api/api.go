@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentmaild/agentmaild/envelope/inert"
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/token"
@@ -132,6 +133,9 @@ func (h *Handler) allow(c *call, scope token.Scope) error {
 	var ok bool
 	if c.token, ok = h.Tokens.Check(c.secret); !ok {
 		return h.unauthorized(c.Request) // revoked just now
+	}
+	if !listen.Welcome(c.Request, c.token.Scope == token.Owner) {
+		return tooMuch(http.StatusServiceUnavailable, "agents ask too much at once: try again soon")
 	}
 	if scope == token.Owner && c.token.Scope != token.Owner {
 		return &refusal{

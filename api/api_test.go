@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/agentmaild/agentmaild/envelope/agentmsg"
 	"github.com/agentmaild/agentmaild/inbox"
@@ -447,5 +449,18 @@ func TestBroken(t *testing.T) {
 	}
 	if err := errors.New("x"); problemOf(err).Code != codeInternal {
 		t.Error(problemOf(err))
+	}
+}
+
+// A body that breaks off is its sender's fault, and no line of the log's.
+func TestBrokenOff(t *testing.T) {
+	r := newRig(t)
+	for method, path := range map[string]string{"POST": "/inboxes/west/actions", "PUT": "/inboxes/west/contacts/x"} {
+		q := r.request(method, path, r.owner, nil)
+		q.Body = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		r.do(q).refused(400, codeBadRequest, "it broke off")
+	}
+	if strings.Contains(r.log.String(), "ERROR") {
+		t.Error(r.log.String())
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/agentmaild/agentmaild/page"
 	"github.com/agentmaild/agentmaild/record"
 	"github.com/agentmaild/agentmaild/token"
-	"golang.org/x/net/netutil"
 )
 
 // What all who ask on the API listener can take of the process.
@@ -80,7 +79,9 @@ func (d *Daemon) serveWeb(ctx context.Context, l net.Listener) error {
 		BaseContext:                  func(net.Listener) context.Context { return ctx }, // streams end with it
 	}
 	d.world.Log.Info("the API is answered", "address", l.Addr().String())
-	if err := listen.HTTP(ctx, server, netutil.LimitListener(l, maxWebConns)); err != ctx.Err() {
+	room := listen.NewRoom(l, maxWebConns)
+	room.Attend(server)
+	if err := listen.HTTP(ctx, server, room); err != ctx.Err() {
 		return fmt.Errorf("serving the API: %w", err)
 	}
 	return ctx.Err()

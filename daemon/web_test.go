@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -130,6 +132,55 @@ func TestMCP(t *testing.T) {
 		t.Errorf("an agent without limits: %s", text)
 	}
 	r.logged(`msg="a tool was used"`, "tool=ask_quote", "inbox=good", "token=agent")
+}
+
+// TestCrowd has an agent take all the connections that it can get: the owner is answered all the same.
+func TestCrowd(t *testing.T) {
+	r := newRig(t)
+	d, stop := r.start(r.config(apiTable, r.box("good", r.server.IMAP().Port, "")))
+	defer func() { check(t, stop()) }()
+	var open []net.Conn
+	defer func() {
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+	}()
+	address, agent, owner := r.apiAt(), r.secret(d, token.Agent), r.secret(d, token.Owner)
+	ask := func(head, secret, more string) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", address)
+		check(t, err)
+		open = append(open, conn)
+		_, err = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nAuthorization: Bearer %s\r\n%s", head, secret, more)
+		check(t, err)
+		return conn
+	}
+	answered := func(conn net.Conn) string {
+		t.Helper()
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		check(t, err)
+		return strings.TrimSpace(line)
+	}
+	for name, attack := range map[string]struct {
+		head, more string
+		idle       bool
+	}{
+		"idle connections": {"GET /v1/inboxes", "\r\n", true},
+		"half heads":       {"GET /v1/inboxes", "", false},
+		"slow bodies":      {"POST /v1/inboxes/good/actions", "Content-Length: 9\r\n\r\n{", false},
+		"slow calls":       {"POST /mcp", "Content-Length: 9\r\n\r\n{", false},
+	} {
+		for range maxWebConns + 9 {
+			conn := ask(attack.head, agent, attack.more)
+			if attack.idle {
+				answered(conn)
+			}
+		}
+		conn := ask("GET /v1/inboxes/good/limits", owner, "\r\n")
+		if got := answered(conn); got != "HTTP/1.1 200 OK" {
+			t.Errorf("beside %s the owner is answered %s", name, got)
+		}
+	}
 }
 
 // TestAPIRefused has nothing run with tokens that others can change.

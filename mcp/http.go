@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/token"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -31,6 +32,12 @@ func (s *Server) Handler(check func(secret string) (token.Token, bool)) http.Han
 		if !known {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: make one with `agentmaild token new NAME --scope agent`", http.StatusUnauthorized)
+			return
+		}
+		if !listen.Welcome(r, shown.Scope == token.Owner) {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "agents ask too much at once: try again soon", http.StatusServiceUnavailable)
 			return
 		}
 		if r.Method == http.MethodPost && !single(w, r) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentmaild/agentmaild/inbox"
+	"github.com/agentmaild/agentmaild/listen"
 	"github.com/agentmaild/agentmaild/mailbox"
 	"github.com/agentmaild/agentmaild/token"
 )
@@ -115,6 +116,7 @@ func (s *server) signed(m methods) http.HandlerFunc {
 			v.leadToSignIn()
 			return
 		}
+		listen.Welcome(r, true)
 		v.answer(m)
 	}
 }
