@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -178,6 +179,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.tell(systemd.SdNotifyReady)
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
+	started := time.After(tickEvery)
 	alive, stop := d.watchdog()
 	defer stop()
 	for ctx.Err() == nil {
@@ -191,6 +193,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 			if err := d.store.Sound(); err != nil {
 				cancel(err)
 			}
+		case <-started: // certificates, keys and sessions took twice what is needed from here on
+			debug.FreeOSMemory()
 		case <-alive:
 			d.tell(systemd.SdNotifyWatchdog)
 		}
