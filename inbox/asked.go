@@ -52,8 +52,9 @@ const askLimit = 7 * 24 * time.Hour
 func (j *judge) askOwner(a asking) (Done, error) {
 	done := Done{Thread: a.thread, To: a.to, Rules: a.decision.Rules()}
 	a.action.Event = "" // it is answered by this
-	var err error
-	if done.Waiting, err = j.waitsAlready(&a.action); err != nil || done.Waiting != "" {
+	n, err := j.waitsAlready(&a.action)
+	if err != nil || n != "" {
+		done.Waiting = actionPrefix + n
 		return done, err
 	}
 	fits, err := j.share("", claim{actionsWaiting, 1})
@@ -63,8 +64,7 @@ func (j *judge) askOwner(a asking) (Done, error) {
 	if !fits {
 		return done, cannot("too many actions wait for the owner already: wait until some are decided")
 	}
-	n, err := j.tx.Next(tableActions)
-	if err != nil {
+	if n, err = j.tx.Next(tableActions); err != nil {
 		return done, err
 	}
 	row := askedRow{Action: a.action, To: a.to, Thread: a.thread, Answers: a.answers, At: j.in.srv.Now().Unix(), Decision: a.decision, Digests: a.files.digests(), About: a.about, SealedTo: a.sealedTo}
@@ -88,21 +88,31 @@ func (r *askedRow) event(kind, n, reason string) Event {
 	return Event{Kind: kind, Waiting: actionPrefix + n, Result: Result{Type: r.Action.Type, Thread: r.Thread, Reason: reason}}
 }
 
-// waitsAlready is the key of the same action, "" where it does not wait.
-func (j *judge) waitsAlready(a *Action) (string, error) {
+// noLongerAsked ends the same action, where it waits, since the limits of now
+// allow it: what is done must not be there to approve (D134).
+func (j *judge) noLongerAsked(a Action) error {
+	a.Event = ""
+	n, err := j.waitsAlready(&a)
+	if err != nil || n == "" {
+		return err
+	}
+	return j.dropAction(n, "the agent did it within the limits")
+}
+
+// waitsAlready is the number of the same action, "" where it does not wait.
+func (j *judge) waitsAlready(a *Action) (same string, err error) {
 	want, err := json.Marshal(a)
 	if err != nil {
 		return "", fmt.Errorf("writing an action: %w", err)
 	}
-	key := ""
 	err = eachAction(j.tx, func(n string, row *askedRow) bool {
 		have, err := json.Marshal(row.Action)
 		if err == nil && string(have) == string(want) {
-			key = actionPrefix + n
+			same = n
 		}
-		return key == ""
+		return same == ""
 	})
-	return key, err
+	return same, err
 }
 
 // eachAction calls fn for the actions that wait until it returns false.
@@ -189,6 +199,8 @@ func (j *judge) approved(a *asking) (limits.Decision, error) {
 		return row.Decision, err
 	case !known:
 		return row.Decision, cannot("nothing waits under %q any more", actionPrefix+j.by.approved)
+	case row.Expires < j.in.srv.Now().Unix(): // and the clock has not come by yet (D158)
+		return row.Decision, cannot("%q has expired: the agent may ask again", actionPrefix+j.by.approved)
 	case row.To != a.to: // a name card was changed
 		return row.Decision, cannot("to: it would go to %s now, and the agent asked about %s: refuse %q", a.to, row.To, actionPrefix+j.by.approved)
 	case !reflect.DeepEqual(row.Digests, a.files.digests()):

@@ -192,6 +192,11 @@ func (j *judge) mayGo(a asking, weigh func() (limits.Proposal, limits.Standing, 
 		asked, err = j.askOwner(a)
 		return nil, asked, err
 	}
+	if j.by.approved == "" {
+		if err := j.noLongerAsked(a.action); err != nil {
+			return nil, Done{}, err
+		}
+	}
 	version, err := j.limitsVersion()
 	return decision.Authority(version), Done{}, err
 }

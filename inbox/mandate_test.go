@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -229,6 +230,80 @@ func TestAskedOnce(t *testing.T) {
 	}
 	if !errors.Is(err, ErrAction) || !strings.Contains(err.Error(), "too many actions wait") || n != 200 {
 		t.Errorf("after %d more: %v", n-1, err)
+	}
+}
+
+// TestLimitsRaised has an agent do, within the limits of now, what its owner was
+// asked about: there is nothing left to approve, or it would be done twice.
+func TestLimitsRaised(t *testing.T) {
+	s := newScene(t, limited(&limits.Limits{HourlyMessages: 9}))
+	other := askAction()
+	other.Note = "Yaba."
+	done, kept := s.propose(s.buyer, askAction()), s.propose(s.buyer, other)
+	s.buyer.set.Limits.Auto = limits.WithinLimits
+	if again := s.propose(s.buyer, askAction()); again.ID == "" {
+		t.Fatalf("within the limits: %+v", again)
+	}
+	if err := s.buyer.Approve(done.Waiting); !errors.Is(err, ErrUnknown) {
+		t.Errorf("approved: %v", err)
+	}
+	if l := outbox(t, s.buyer); len(l) != 1 {
+		t.Errorf("%d letters", len(l))
+	}
+	if w := s.waiting(s.buyer); w.Key != kept.Waiting {
+		t.Errorf("it waits as %+v", w)
+	}
+	if e := s.lastEvent(s.buyer); e.Kind != KindSent {
+		t.Errorf("the last event is %+v", e)
+	}
+}
+
+// TestApprovedTooLate sends nothing that has expired, also before the clock has
+// taken it off the list, as at a start after a long time.
+func TestApprovedTooLate(t *testing.T) {
+	s := newScene(t)
+	done := s.propose(s.buyer, askAction())
+	s.now = s.now.Add(askLimit)
+	last := s.now
+	s.now = s.now.Add(time.Second)
+	if err := s.buyer.Approve(done.Waiting); !errors.Is(err, ErrAction) {
+		t.Errorf("approved: %v", err)
+	}
+	s.now = last
+	check(t, s.buyer.Approve(done.Waiting))
+	s.letter(s.buyer)
+}
+
+// TestDecidedAtOnce has the owner approve and refuse an action many times at
+// once: it is decided once, and sent once at most.
+func TestDecidedAtOnce(t *testing.T) {
+	s := newScene(t, limited(&limits.Limits{HourlyMessages: 99}))
+	for round := range 5 {
+		a := askAction()
+		a.Note = fmt.Sprint(round)
+		key := s.propose(s.buyer, a).Waiting
+		var all sync.WaitGroup
+		var sent, refused atomic.Int64
+		for range 4 {
+			all.Go(func() {
+				if s.buyer.Approve(key) == nil {
+					sent.Add(1)
+				}
+			})
+			all.Go(func() {
+				if s.buyer.Refuse(key, "") == nil {
+					refused.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		letters := len(outbox(t, s.buyer))
+		if sent.Load()+refused.Load() != 1 || letters != int(sent.Load()) {
+			t.Errorf("%d times approved, %d times refused, %d letters", sent.Load(), refused.Load(), letters)
+		}
+		for range letters {
+			s.letter(s.buyer)
+		}
 	}
 }
 
