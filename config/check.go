@@ -70,6 +70,7 @@ func (m *mistakes) inbox(at string, box *Inbox, hosts []string) {
 	m.party(at, box, hosts)
 	m.command(join(at, "handler"), box.Handler)
 	m.agent(at, &box.Agent)
+	m.plainFile(join(at, "price_list"), box.PriceList, "a price list, as docs/pricelist.md has it")
 	m.limits(join(at, "limits"), box.Limits)
 	m.webhooks(at, box.Webhooks)
 	m.auth(join(at, "auth"), box.Auth)

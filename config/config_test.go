@@ -234,7 +234,7 @@ func TestLoadUnreadable(t *testing.T) {
 	dir := folder(t)
 	write(t, filepath.Join(dir, "large"), strings.Repeat("#", maxFile+1), 0o600)
 	for name, want := range map[string]string{
-		"missing": "cannot be read: no such file or directory; name a configuration with --config",
+		"missing": "cannot be read: no such file or directory; name another with --config, or write one with `agentmaild config new`",
 		"":        "cannot be read: is a directory; name a configuration with --config",
 		"large":   "cannot be read: larger than 262144 bytes; name a configuration with --config",
 	} {

@@ -71,6 +71,26 @@ func (m *mistakes) privateFile(at, name string) {
 	file.Close()
 }
 
+// plainFile checks that a file that holds no secret is there; "" is none.
+func (m *mistakes) plainFile(at, name, what string) {
+	if name == "" {
+		return
+	}
+	info, err := os.Stat(name) // first, since opening a pipe would wait
+	if err == nil && !info.Mode().IsRegular() {
+		err = plainfile.ErrKind
+	}
+	if err == nil {
+		var file *os.File
+		if file, err = os.Open(name); err == nil {
+			file.Close()
+		}
+	}
+	if err != nil {
+		m.add(at, "cannot be read: %v; it must be %s", cause(err), what)
+	}
+}
+
 const maxCAFile = 4 << 20 // bytes; those of a whole system are 250 KB
 
 // caFile checks that a file has a certificate in it; "" is none.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ func Load(path string) (*Config, error) {
 	m := &mistakes{file: path, reported: map[string]bool{}}
 	document, err := readFile(path, maxFile)
 	if err != nil {
-		m.note(0, "", "cannot be read: "+cause(err).Error()+"; name a configuration with --config")
+		m.note(0, "", "cannot be read: "+cause(err).Error()+"; "+instead(err))
 		return nil, m.err()
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
@@ -46,9 +47,24 @@ func Load(path string) (*Config, error) {
 	return c, nil
 }
 
+// instead is what to do about a configuration that cannot be read.
+func instead(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "name another with --config, or write one with `agentmaild config new`"
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("let the user that runs this read it, number %d", os.Getuid())
+	}
+	return "name a configuration with --config"
+}
+
 // parse reads a document into a Config, which is nil after a syntax error. It
 // touches no file.
 func parse(m *mistakes, document []byte, dir string) *Config {
+	if bytes.HasPrefix(document, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(document, []byte("\xff\xfe")) || bytes.HasPrefix(document, []byte("\xfe\xff")) {
+		m.note(1, "", "begins with a byte order mark: save it as UTF-8 without one") // as editors on Windows do
+		return nil
+	}
 	var values map[string]any
 	if err := toml.Unmarshal(document, &values); err != nil {
 		m.syntax(err, document)

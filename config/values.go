@@ -119,6 +119,9 @@ func (m *mistakes) limits(at string, table *limits.Table) {
 	for _, w := range wrong {
 		m.add(at+"."+w.Key, "%s", w.Text)
 	}
+	if table.Times != nil {
+		m.plainFile(at+".times.calendar", table.Times.Calendar, "an iCalendar file")
+	}
 }
 
 // listen checks where a listener is, if it is anywhere.

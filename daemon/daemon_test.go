@@ -231,12 +231,13 @@ func TestRefusedLetter(t *testing.T) {
 // TestRefused has New and Check refuse what cannot run.
 func TestRefused(t *testing.T) {
 	r := newRig(t)
+	r.write("prices.toml", "currency = \"EUR\"\n")
 	party := `party = "pty_seller00000000000000"`
 	dkim := "\n[inbox.dkim]\ndomain = \"seller.test\"\nselector = \"s1\"\nkey_file = \"dkim.pem\"\n"
 	for _, c := range []struct{ name, box, want string }{
 		{"no key", r.box("good", 993, party), "agentmaild.toml:9: inbox.party: is set and there is no key to sign with: make one with `agentmaild keys new --inbox good`"},
 		{"no DKIM key", r.box("good", 993, "") + dkim, "agentmaild.toml:23: inbox.dkim.key_file: loading DKIM key "},
-		{"no price list", r.box("good", 993, `price_list = "none.toml"`), "agentmaild.toml:9: inbox.price_list: reading the price list "},
+		{"no price list", r.box("good", 993, `price_list = "prices.toml"`), "agentmaild.toml:9: inbox.price_list: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := r.config(c.box)

@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"syscall"
 
 	"github.com/agentmaild/agentmaild/control"
 	"github.com/agentmaild/agentmaild/monitor"
@@ -70,7 +72,12 @@ func (d *Daemon) serve(ctx context.Context, cancel context.CancelCauseFunc) erro
 func (d *Daemon) tcp(key, address string) func(context.Context) (net.Listener, error) {
 	return func(ctx context.Context) (net.Listener, error) {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-		if err != nil {
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+			return nil, fmt.Errorf("opening %s: %s is taken by another program, stop it or name another port", key, address)
+		case errors.Is(err, syscall.EADDRNOTAVAIL):
+			return nil, fmt.Errorf("opening %s: %s is no address of this machine", key, address)
+		case err != nil:
 			return nil, fmt.Errorf("opening %s: %w", key, err)
 		}
 		return l, nil

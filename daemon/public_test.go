@@ -111,7 +111,7 @@ func TestPublicTaken(t *testing.T) {
 	address := taken.Addr().String()
 	d, err := New(r.config(public(address), r.box("good", r.server.IMAP().Port, "")), r.world())
 	check(t, err)
-	want := "opening public.listen: listen tcp " + address + ": bind: address already in use"
+	want := "opening public.listen: " + address + " is taken by another program, stop it or name another port"
 	if err := d.Run(t.Context()); err == nil || err.Error() != want {
 		t.Errorf("Run returned %v, want %s", err, want)
 	}

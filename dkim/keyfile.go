@@ -42,7 +42,7 @@ func loadKey(path string) (crypto.Signer, error) {
 func parsePrivateKey(data []byte) (crypto.Signer, error) {
 	block, rest := pem.Decode(data)
 	if block == nil || strings.TrimSpace(string(rest)) != "" {
-		return nil, errors.New("not exactly one PEM block")
+		return nil, errors.New("not exactly one PEM block: `openssl genrsa 2048` makes such a file")
 	}
 	var parsed any
 	var err error

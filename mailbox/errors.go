@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -33,7 +34,13 @@ func failed(phase, addr string, err error) *connError {
 func words(err error) string {
 	var imapErr *imap.Error
 	var smtpErr *smtp.SMTPError
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
 	switch {
+	case errors.As(err, &authority):
+		return "its certificate is by an authority that is not known here: name its PEM file in ca_file"
+	case errors.As(err, &name):
+		return visible("its certificate is for another name, set host to one of its own: " + name.Error())
 	case errors.As(err, &imapErr):
 		return visible("the server says: " + strings.TrimPrefix(imapErr.Error(), "imap: "))
 	case errors.As(err, &smtpErr):
