@@ -57,12 +57,12 @@ func (j *judge) askOwner(a asking) (Done, error) {
 		done.Waiting = actionPrefix + n
 		return done, err
 	}
-	fits, err := j.share("", claim{actionsWaiting, 1})
+	fits, err := j.share(a.to, claim{actionsWaiting, 1})
 	if err != nil {
 		return done, err
 	}
 	if !fits {
-		return done, cannot("too many actions wait for the owner already: wait until some are decided")
+		return done, cannot("too many actions wait for the owner already, of all or of those to %s: wait until some are decided", a.to)
 	}
 	if n, err = j.tx.Next(tableActions); err != nil {
 		return done, err
@@ -210,7 +210,7 @@ func (j *judge) approved(a *asking) (limits.Decision, error) {
 	case row.SealedTo != a.sealedTo:
 		return row.Decision, cannot("it would be sealed to another key than when the agent asked, or not at all: refuse %q", actionPrefix+j.by.approved)
 	}
-	if err := j.endAction(j.by.approved); err != nil {
+	if err := j.endAction(j.by.approved, row.To); err != nil {
 		return row.Decision, err
 	}
 	return row.Decision, j.event(row.event(KindDecided, j.by.approved, "approved by the owner"), false)
@@ -223,7 +223,7 @@ func (j *judge) dropAction(n, reason string) error {
 	if err != nil || !known {
 		return err
 	}
-	if err := j.endAction(n); err != nil {
+	if err := j.endAction(n, row.To); err != nil {
 		return err
 	}
 	return j.event(row.event(KindExpired, n, reason), false)
@@ -239,7 +239,7 @@ func (j *judge) refuseAction(n, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.endAction(n); err != nil {
+	if err := j.endAction(n, row.To); err != nil {
 		return err
 	}
 	words := "refused by the owner"
@@ -249,8 +249,8 @@ func (j *judge) refuseAction(n, reason string) error {
 	return j.event(row.event(KindDecided, n, words), false)
 }
 
-func (j *judge) endAction(n string) error {
-	if err := j.giveBack("", claim{actionsWaiting, 1}); err != nil {
+func (j *judge) endAction(n, to string) error {
+	if err := j.giveBack(to, claim{actionsWaiting, 1}); err != nil {
 		return err
 	}
 	return j.tx.Delete(tableActions, n)

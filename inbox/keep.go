@@ -112,15 +112,25 @@ func (j *judge) list(p *proven, fate Fate) error {
 	return j.tx.Put(tableHeld, id, struct{}{})
 }
 
-const tooManyUndecided = "too many messages of its sender wait already"
+const tooManyUndecided = "too many messages wait already, of its sender or of all strangers"
 
 // fitsUndecided tells whether a message may be held or parked, or is already.
+// What strangers have wait in all is bounded, since domains are cheap. It keeps
+// out nobody with whom something was agreed before (D135).
 func (j *judge) fitsUndecided(p *proven) (bool, error) {
 	was, err := j.isUndecided(p.found.ID)
 	if err != nil || was {
 		return was, err
 	}
-	return j.fits(p.found.From.Address, claim{undecided, 1})
+	from, share := p.found.From.Address, undecided
+	known, err := j.tx.Get(tableDealt, from, &struct{}{})
+	if err != nil {
+		return false, err
+	}
+	if known {
+		share.overall = 0
+	}
+	return j.fits(from, claim{share, 1})
 }
 
 func (j *judge) isUndecided(id string) (bool, error) {

@@ -223,14 +223,25 @@ func TestAskedOnce(t *testing.T) {
 	var err error
 	n := 0
 	s.store.Rehearse(nil)
-	for ; err == nil; n++ {
-		a := askAction()
-		a.Note = fmt.Sprint(n)
-		_, err = s.buyer.Propose(a)
+	for _, c := range []struct {
+		to   string // with a number in it
+		more int    // that are asked about; one waits already
+	}{{"agent@seller.test", 49}, {"agent@x%d.seller.test", 50}, {"agent@seller%d.test", 100}} {
+		for n, err = 0, nil; err == nil; n++ {
+			a := askAction()
+			a.To, a.Note = strings.ReplaceAll(c.to, "%d", fmt.Sprint(n)), fmt.Sprint(n)
+			_, err = s.buyer.Propose(a)
+		}
+		if !errors.Is(err, ErrAction) || !strings.Contains(err.Error(), "too many actions wait") || n-1 != c.more {
+			t.Errorf("%s: after %d more: %v", c.to, n-1, err)
+		}
 	}
-	if !errors.Is(err, ErrAction) || !strings.Contains(err.Error(), "too many actions wait") || n != 200 {
-		t.Errorf("after %d more: %v", n-1, err)
+	list, err := s.buyer.Waiting()
+	check(t, err)
+	for _, w := range list {
+		check(t, s.buyer.Refuse(w.Key, ""))
 	}
+	s.propose(s.buyer, askAction())
 }
 
 // TestLimitsRaised has an agent do, within the limits of now, what its owner was

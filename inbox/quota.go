@@ -17,7 +17,7 @@ type quota struct {
 var (
 	waitingMails = quota{"mails", 0, 100, 1000}         // that wait for DNS or a key page
 	waitingBytes = quota{"bytes", 0, 4 << 20, 64 << 20} // of those mails
-	undecided    = quota{"undecided", 100, 1000, 0}     // messages that are held or parked
+	undecided    = quota{"undecided", 100, 1000, 5000}  // messages that are held or parked
 	lettersTo    = quota{"letters", 100, 1000, 0}       // to a sender, that wait for the owner
 	remembered   = quota{"nonces", 50_000, 200_000, 0}  // nonces
 
@@ -27,7 +27,9 @@ var (
 	knocksWaiting = quota{"knocks", 0, 0, 1000}               // for the owner
 	spooledBytes  = quota{"spool", 256 << 20, 0, 4 << 30}     // of files
 
-	actionsWaiting = quota{"actions", 0, 0, 200} // of our own agent, for the owner
+	// Of our own agent, for the owner. They are counted by whom they are for (D136): an
+	// agent that answers each of a flood would else ask about nobody else.
+	actionsWaiting = quota{"actions", 50, 100, 200}
 )
 
 // maxThread is how many messages of a thread are taken: each is written with

@@ -135,8 +135,13 @@ func (s *scene) recount(in *Inbox) {
 				add(row.From, doorBytes, int64(len(row.Envelope)))
 				return err
 			},
-			tableActions: func(r store.Row) error { add("", actionsWaiting, 1); return nil },
-			tableKnocks:  func(r store.Row) error { add(r.Key, knocksWaiting, 1); return nil },
+			tableActions: func(r store.Row) error {
+				var row askedRow
+				err := r.Decode(&row)
+				add(row.To, actionsWaiting, 1)
+				return err
+			},
+			tableKnocks: func(r store.Row) error { add(r.Key, knocksWaiting, 1); return nil },
 			tableSpool: func(r store.Row) error {
 				var row spoolRow
 				err := r.Decode(&row)
@@ -166,14 +171,19 @@ func TestHeldAreBounded(t *testing.T) {
 	for name, from := range map[string]func(i int) string{
 		"address": func(int) string { return buyerAddress },
 		"domain":  func(i int) string { return fmt.Sprintf("a%d@x%d.buyer.test", i, i) },
+		"all":     func(i int) string { return fmt.Sprintf("a%d@buyer.test", i) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, unsignedIs(UnsignedHold))
 			first := s.stranger(from(0))
 			s.expect(s.seller, first, "held mail_only")
-			s.used("undecided of "+buyerAddress, undecided.address)
-			if name == "domain" {
+			switch name {
+			case "address":
+				s.used("undecided of "+buyerAddress, undecided.address)
+			case "domain":
 				s.used("undecided of @buyer.test", undecided.domain)
+			case "all":
+				s.used("undecided", undecided.overall)
 			}
 			more := s.stranger(from(1))
 			s.expect(s.seller, more, "refused overfull mail_only")
@@ -190,6 +200,19 @@ func TestHeldAreBounded(t *testing.T) {
 			s.expect(s.seller, more, "held mail_only")
 		})
 	}
+}
+
+// However much of strangers waits, there is room for those with whom something
+// was agreed before.
+func TestHeldOfTheKnown(t *testing.T) {
+	s := newScene(t)
+	s.known()
+	s.seller.set.Unsigned = UnsignedHold
+	s.used("undecided", undecided.overall)
+	s.expect(s.seller, s.stranger("other@buyer.test"), "refused overfull mail_only")
+	s.expect(s.seller, s.stranger(buyerAddress), "held mail_only")
+	s.used("undecided of "+buyerAddress, undecided.address)
+	s.expect(s.seller, s.stranger(buyerAddress), "refused overfull mail_only")
 }
 
 // A parked message takes of the same share: whom it answers need not exist.

@@ -83,8 +83,10 @@ func TestReminderFails(t *testing.T) {
 	}
 	fails()
 	fails()
-	for range lettersTo.address + 1 {
-		s.propose(s.buyer, Action{Type: intent.Accept, Ref: s.offer(1000).ID})
+	for i := range lettersTo.address + 1 {
+		a := timesAction()
+		a.To = fmt.Sprintf("agent@seller%d.test", i)
+		s.propose(s.buyer, a)
 		fails()
 	}
 	list, err := s.buyer.Waiting()
