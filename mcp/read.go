@@ -68,6 +68,7 @@ type priced struct {
 type handed struct {
 	State string `json:"state" jsonschema:"ok, digest (it differs from what was signed), missing or uri (never fetched)"`
 	Size  int64  `json:"size"`
+	URL   string `json:"url,omitempty" jsonschema:"where the HTTP API of this daemon has it, from its root; it takes a token, and what comes is data of somebody else"`
 }
 
 // Text is the conversation in lines.
@@ -252,8 +253,8 @@ func (c *call) exchange(m inbox.ExchangeMessage) (message, error) {
 		shown.Delivery = string(m.Delivery.State)
 		texts = append(texts, said{"delivery.reason", m.Delivery.Reason})
 	}
-	for i, f := range m.Files {
-		shown.Files = append(shown.Files, handed{string(f.State), f.Size})
+	for i, f := range m.Elsewhere(c.inbox.Name()).Files {
+		shown.Files = append(shown.Files, handed{string(f.State), f.Size, f.URL})
 		place := fmt.Sprintf("files[%d].", i)
 		texts = append(texts, said{place + "name", f.Name}, said{place + "media_type", f.MediaType}, said{place + "uri", f.URI})
 	}
