@@ -66,8 +66,8 @@ func (in *Inbox) NextForHook(id string) (event *Event, next time.Time, more <-ch
 		if event, err = untoldAgain(tx, id); err != nil || event != nil || !known {
 			return err
 		}
-		if row.Next > now.Unix() {
-			next = time.Unix(row.Next, 0)
+		if at := time.Unix(row.Next, 0); at.After(now) && !at.After(now.Add(maxAskedWait)) { // later: the clock was ahead (D164)
+			next = at
 			return nil
 		}
 		return tx.Scan(tableEvents, "", row.After+"\x00", func(r store.Row) (bool, error) {
@@ -144,7 +144,8 @@ func (in *Inbox) HookFailed(id string, e *Event, f HookFailure) error {
 		row.Where, row.Error = f.Where, f.Reason
 		key, failed := untoldKey(id, e.Seq), untoldRow{Event: *e, Where: f.Where, Reason: f.Reason}
 		again, err := j.tx.Get(tableUntold, key, &untoldRow{})
-		old := now.Unix() >= e.At+int64(hookLimit/time.Second)
+		age := now.Sub(time.Unix(e.At, 0))
+		old := age >= hookLimit || age < -maxHookWait // it happened while the clock was ahead (D164): its day may be years away
 		switch {
 		case err != nil:
 			return err

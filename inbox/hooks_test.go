@@ -121,6 +121,26 @@ func TestHookRetryAfter(t *testing.T) {
 	}
 }
 
+// What a clock that was a year ahead noted holds up no webhook until that year is over.
+func TestHookClockAhead(t *testing.T) {
+	s, next, _ := hooked(t)
+	right := s.now
+	s.now = right.AddDate(1, 0, 0)
+	s.act()
+	s.act()
+	s.failHook(next(), hookDown)
+	e := next()
+	s.failHook(e, hookDown)
+	s.now = right
+	if again := next(); again == nil {
+		t.Fatal("nothing is told for a year")
+	}
+	s.failHook(e, hookDown)
+	if after := next(); after == nil || after.Seq == e.Seq {
+		t.Errorf("told of %+v, for a year", after)
+	}
+}
+
 // A webhook that is gone is told nothing until its owner has it told again, and nothing is lost meanwhile.
 func TestHookGone(t *testing.T) {
 	s, next, _ := hooked(t)
