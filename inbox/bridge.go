@@ -147,7 +147,7 @@ func mailsToReview(tx *store.Tx, list *[]Waiting) error {
 			mail += " that says it is from " + row.From
 		}
 		*list = append(*list, Waiting{
-			Key: reviewPrefix + r.Key, Kind: "mail", At: row.At, Text: row.Subject,
+			Key: reviewPrefix + r.Key, Kind: "mail", At: row.At, Text: row.Subject, from: row.From,
 			Reason: mail + " waits for your eyes in the mailbox: " + row.Reason + "; refuse puts it aside",
 		})
 		return true, nil

@@ -44,12 +44,27 @@ func (in *Inbox) remind(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	// A mail to the owner that could not be sent is no news for the next one.
-	list = slices.DeleteFunc(list, func(w Waiting) bool { return w.Kind == "letter" && w.Address == in.set.Notify })
+	list = slices.DeleteFunc(list, in.ofOwner)
 	if len(list) == 0 {
 		return nil
 	}
 	return in.commit(func(j *judge) error { return j.remind(list) })
+}
+
+// ofOwner tells whether what waits is no news for the owner: a mail to the owner
+// that could not be sent, or one that says it is from there. A mailbox that
+// answers each mail, and does not say that nobody wrote the answer (RFC 3834),
+// would else be mailed about its answers, hour after hour (D137).
+func (in *Inbox) ofOwner(w Waiting) bool {
+	switch w.Kind {
+	case "letter":
+		return w.Address == in.set.Notify
+	case "mail":
+		return strings.EqualFold(w.from, in.set.Notify)
+	case "agent":
+		return w.Person == in.set.Notify
+	}
+	return false
 }
 
 func (j *judge) remind(list []Waiting) error {
@@ -121,26 +136,35 @@ func (j *judge) supersede(row *reminderRow) (told []string, err error) {
 	return row.Before, j.leave(row.Letter)
 }
 
-// inTurn orders what waits so that no one side takes all the room of a mail: the
-// first of each sender and kind comes before the second of any, and of those the
-// agent's own actions first.
+// inTurn orders what waits so that no one side, and nothing of one kind, takes
+// all the room of a mail: the first of each kind comes before the second of any,
+// and within a kind the first of each registered domain. Addresses, and names
+// below a domain, cost a sender nothing.
 func inTurn(list []Waiting) []Waiting {
+	list = inTurnOf(list, func(w Waiting) string {
+		return w.Kind + " " + registered(cmp.Or(w.Proof.Domain, w.Address, w.from))
+	})
+	return inTurnOf(list, func(w Waiting) string { return w.Kind })
+}
+
+// inTurnOf puts the first of each group before the second of any.
+func inTurnOf(list []Waiting, group func(Waiting) string) []Waiting {
 	type placed struct {
 		Waiting
 		place int
 	}
-	seen := map[[3]string]int{}
-	var all []placed
-	for _, w := range list {
-		group := [3]string{w.Kind, w.Proof.Domain, w.Address}
-		all = append(all, placed{w, seen[group]})
-		seen[group]++
+	seen := map[string]int{}
+	all := make([]placed, len(list))
+	for i, w := range list {
+		all[i] = placed{w, seen[group(w)]}
+		seen[group(w)]++
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
+	ordered := make([]Waiting, len(list))
 	for i, p := range all {
-		list[i] = p.Waiting
+		ordered[i] = p.Waiting
 	}
-	return list
+	return ordered
 }
 
 // reminder is the text of a mail to the owner. Nothing that another side wrote

@@ -140,14 +140,18 @@ func TestReminderIsNotHeldUp(t *testing.T) {
 func TestReminderInTurn(t *testing.T) {
 	var list []Waiting
 	for i := range 100 {
-		list = append(list, Waiting{Key: fmt.Sprint("flood ", i), Kind: "message", Proof: Proof{Domain: "flood.test"}})
+		list = append(list, Waiting{Key: fmt.Sprint("flood ", i), Kind: "message", Proof: Proof{Domain: fmt.Sprintf("x%d.flood.test", i)}})
 	}
-	list = append(list, Waiting{Key: "other", Kind: "message", Proof: Proof{Domain: "other.test"}}, Waiting{Key: "knock", Kind: "knock"})
+	list = append(list, Waiting{Key: "other", Kind: "message", Proof: Proof{Domain: "other.test"}})
+	for i := range 100 {
+		list = append(list, Waiting{Key: fmt.Sprint("knock ", i), Kind: "knock", Address: fmt.Sprintf("agent@x%d.test", i)})
+	}
+	list = append(list, Waiting{Key: "letter", Kind: "letter", Address: "agent@seller.test"})
 	var keys []string
-	for _, w := range inTurn(list)[:4] {
+	for _, w := range inTurn(list)[:7] {
 		keys = append(keys, w.Key)
 	}
-	if diff := cmp.Diff([]string{"flood 0", "other", "knock", "flood 1"}, keys); diff != "" {
+	if diff := cmp.Diff([]string{"flood 0", "knock 0", "letter", "other", "knock 1", "knock 2", "flood 1"}, keys); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -166,6 +170,30 @@ func TestReminderAnswered(t *testing.T) {
 	s.expect(s.seller, s.personMail("2", true, "In-Reply-To: "+mail.Header.Get("Message-ID")), "review")
 	if _, err := s.seller.waitingAction(strings.TrimPrefix(done.Waiting, actionPrefix)); err != nil {
 		t.Errorf("the action waits no more: %v", err)
+	}
+}
+
+// TestReminderAnsweredByItself mails the owner once, and not about the answers of
+// a mailbox that answers every mail and does not say that nobody wrote them.
+func TestReminderAnsweredByItself(t *testing.T) {
+	for name, answer := range map[string]string{"naming the mail": "In-Reply-To: ", "naming nothing": "X-About: "} {
+		t.Run(name, func(t *testing.T) {
+			s := agentScene(t, limited(&limits.Limits{HourlyMessages: 9}), func(set *Settings) { set.Notify = "ann@buyer.test" })
+			ask := askAction()
+			ask.To = buyerAddress
+			s.propose(s.seller, ask)
+			s.tick(s.seller, time.Minute)
+			mail, err := envelope.Read(s.letter(s.seller))
+			check(t, err)
+			s.deliver(s.seller, s.personMail("2", true, answer+mail.Header.Get("Message-ID")))
+			if list, err := s.seller.Waiting(); err != nil || len(list) != 2 {
+				t.Fatalf("%d things wait, %v", len(list), err)
+			}
+			s.tick(s.seller, 2*time.Hour)
+			if l := outbox(t, s.seller); len(l) != 0 {
+				t.Errorf("the owner is mailed:\n%s", s.letter(s.seller))
+			}
+		})
 	}
 }
 

@@ -38,6 +38,8 @@ type Waiting struct {
 	Action   *Action          `json:"action,omitempty"`   // that the agent wants done
 	Decision *limits.Decision `json:"decision,omitempty"` // why the owner is asked about it, with the owner's numbers
 	Expires  int64            `json:"expires,omitzero"`   // of an action: when it is dropped, Unix seconds
+
+	from string // of a mail: whom it says it is from
 }
 
 // Keys of what waits and is no message.
