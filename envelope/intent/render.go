@@ -45,8 +45,16 @@ type Fact struct{ Label, Value string }
 // List is a member of a message that has several lines.
 type List struct {
 	Label string
-	Lines []string
+	Lines []Line
 }
+
+// Line is one of them. Said is text from outside, Before and After are ours: a
+// text that is read from the right, or begins with a number, must not turn
+// round or add to the amounts beside it (D148).
+type Line struct{ Before, Said, After string }
+
+// String is the line as it stands in a text.
+func (l Line) String() string { return l.Before + l.Said + l.After }
 
 const noteLabel = "Note from the sender's agent"
 
@@ -175,15 +183,15 @@ func addFact(facts *[]Fact, label, value string) {
 }
 
 func (v *View) items(items []Item) {
-	var lines []string
+	var lines []Line
 	for _, item := range items {
-		line := strconv.FormatFloat(item.Quantity, 'f', -1, 64)
+		line := Line{Before: strconv.FormatFloat(item.Quantity, 'f', -1, 64), Said: inert.Line(item.Description)}
 		if item.Unit != "" {
-			line += " " + inert.Line(item.Unit)
+			line.Before += " " + inert.Line(item.Unit)
 		}
-		line += " × " + inert.Line(item.Description)
+		line.Before += " × "
 		if item.UnitPrice != nil {
-			line += " at " + item.UnitPrice.String() + " each"
+			line.After = " at " + item.UnitPrice.String() + " each"
 		}
 		lines = append(lines, line)
 	}
@@ -193,9 +201,9 @@ func (v *View) items(items []Item) {
 }
 
 func (v *View) slots(slots []Slot) {
-	var lines []string
+	var lines []Line
 	for _, s := range slots {
-		lines = append(lines, s.String())
+		lines = append(lines, Line{Before: s.String()})
 	}
 	if lines != nil {
 		v.Lists = append(v.Lists, List{"Times", lines})
