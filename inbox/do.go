@@ -130,6 +130,9 @@ func (j *judge) address(a Action, m *intent.Message) (*threadRow, error) {
 			return nil, cannot("thread %q is not known here: see `agentmaild threads list`", a.Thread)
 		}
 	case a.Type == intent.AskQuote || a.Type == intent.ProposeTimes:
+		if a.To == "" {
+			return nil, cannot("to: the address that it goes to is missing")
+		}
 		to, err := address.Parse(a.To)
 		if err != nil {
 			return nil, cannot("to: %w", err)

@@ -43,7 +43,7 @@ func execute(args []string) int {
 		return 0
 	}
 	// One line an error, on standard error.
-	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+	for line := range strings.SplitSeq(suggestion.ReplaceAllString(strings.TrimSpace(err.Error()), ": did you mean $1?"), "\n") {
 		fmt.Fprintln(os.Stderr, "agentmaild: "+line)
 	}
 	if !app.started || errors.Is(err, errUsage) || errors.As(err, new(*config.Error)) || errors.As(err, new(*control.RefusedError)) {
@@ -51,6 +51,9 @@ func execute(args []string) int {
 	}
 	return exitFailed
 }
+
+// suggestion is what the library adds to an unknown command, in four lines.
+var suggestion = regexp.MustCompile(`\s+Did you mean this\?\s+(\S+)[\s\S]*$`)
 
 // errUsage marks an error that the exit code 2 stands for.
 var errUsage = errors.New("wrong use")
