@@ -269,6 +269,29 @@ func TestLimitsRaised(t *testing.T) {
 	}
 }
 
+// TestLimitsLowered has an owner approve under narrower limits what waited under
+// wider ones: the owner's word counts, and the message names the limits of now.
+func TestLimitsLowered(t *testing.T) {
+	s := newScene(t, limited(&limits.Limits{HourlyMessages: 9}))
+	version := func() (v string) {
+		check(t, s.buyer.commit(func(j *judge) (err error) {
+			v, err = j.limitsVersion()
+			return err
+		}))
+		return v
+	}
+	done, before := s.propose(s.buyer, askAction()), version()
+	s.buyer.set.Limits = &limits.Limits{HourlyMessages: 1, Block: []string{"seller.test"}}
+	check(t, s.buyer.Approve(done.Waiting))
+	m := s.parsed(s.letter(s.buyer))
+	if now := version(); now == before || m.Authority == nil || m.Authority.DecidedBy != "owner" || string(m.Authority.LimitsVersion) != `"`+now+`"` {
+		t.Errorf("under %s, before %s, it says %+v", now, before, m.Authority)
+	}
+	if _, err := s.buyer.Propose(askAction()); !errors.Is(err, ErrAction) {
+		t.Errorf("the agent does it again: %v", err)
+	}
+}
+
 // TestApprovedTooLate sends nothing that has expired, also before the clock has
 // taken it off the list, as at a start after a long time.
 func TestApprovedTooLate(t *testing.T) {
