@@ -55,7 +55,7 @@ func TestExample(t *testing.T) {
 	out, err := command.CombinedOutput()
 	check(t, err)
 	check(t, <-sold)
-	if want := "asked agent@east.test\nquoted 50000 EUR by agent@east.test signed east.test\n"; string(out) != want {
+	if want := "asked agent@east.test\nquoted 55000 EUR by agent@east.test signed east.test\n"; string(out) != want {
 		t.Errorf("it says %q, not %q", out, want)
 	}
 	if shown := strings.ReplaceAll(string(out), "east.test", "seller.example"); !strings.Contains(string(page), "\n"+shown+"```\n") {

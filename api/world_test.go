@@ -274,7 +274,7 @@ func (r *rig) quoted() (thread, quote string) {
 }
 
 func quoteOf(thread string) map[string]any {
-	return map[string]any{"type": "quote", "thread": thread, "items": mug, "total": map[string]any{"amount": "50000", "currency": "EUR"}}
+	return map[string]any{"type": "quote", "thread": thread, "items": mug, "total": map[string]any{"amount": "55000", "currency": "EUR"}}
 }
 
 func readAll(t *testing.T, r io.Reader) string {

@@ -5,6 +5,7 @@ package handler
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -100,9 +101,12 @@ func (h *Handler) answer(ctx context.Context, e *inbox.Event) error {
 	if ctx.Err() != nil { // the daemon stops; the event is asked about at the next start
 		return nil
 	}
-	if err == nil && action == nil {
+	switch why := unanswered(""); {
+	case errors.As(err, &why):
+		err = h.Inbox.LeaveToOwner(e, string(why))
+	case err == nil && action == nil:
 		err = h.Inbox.HandlerDone(e.Seq)
-	} else if err == nil {
+	case err == nil:
 		action.Event = e.Seq
 		_, err = h.Inbox.Handle(*action)
 	}
@@ -114,10 +118,18 @@ func (h *Handler) answer(ctx context.Context, e *inbox.Event) error {
 	return h.Inbox.HandlerFailed(e.Seq, err.Error())
 }
 
-// ask finds what is to be done; a nil action means nothing.
+// unanswered says in a few words why neither price list nor program answers.
+type unanswered string
+
+func (u unanswered) Error() string { return string(u) }
+
+// ask finds what is to be done; a nil action means nothing. Its error is
+// unanswered where there is nobody to ask.
 func (h *Handler) ask(ctx context.Context, e *inbox.Event) (*inbox.Action, error) {
-	if action, err := h.quote(e); action != nil || err != nil || len(h.Command) == 0 {
-		return action, err
+	if quote, why, err := h.quote(e); quote != nil || err != nil {
+		return quote, err
+	} else if len(h.Command) == 0 {
+		return nil, unanswered(why)
 	}
 	input, err := h.document(e)
 	if err != nil {
@@ -142,14 +154,14 @@ func (h *Handler) ask(ctx context.Context, e *inbox.Event) (*inbox.Action, error
 	return &action, nil
 }
 
-// quote answers an ask from the price list; nil where it does not.
-func (h *Handler) quote(e *inbox.Event) (*inbox.Action, error) {
+// quote answers an ask from the price list, or says in a few words why not.
+func (h *Handler) quote(e *inbox.Event) (action *inbox.Action, why string, err error) {
 	if h.Prices == nil || e.Type != intent.AskQuote {
-		return nil, nil
+		return nil, "no handler is configured", nil
 	}
 	m, err := intent.Parse(e.Message)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	offer, why := h.Prices.Quote(&m.Message, h.Now())
 	if t, err := h.Inbox.Thread(e.Thread); err != nil || !open(t, e.ID) {
@@ -157,12 +169,12 @@ func (h *Handler) quote(e *inbox.Event) (*inbox.Action, error) {
 	}
 	if offer == nil {
 		h.Log.Info("not quoted from the price list", "inbox", h.Inbox.Name(), "seq", e.Seq, "id", e.ID, "reason", why)
-		return nil, nil
+		return nil, "the price list does not quote it: " + why, nil
 	}
 	return &inbox.Action{
 		Type: intent.Quote, Thread: e.Thread, Items: offer.Items, Total: &offer.Total,
 		DeliveryBy: offer.DeliveryBy, Note: offer.Note, ValidSeconds: int64(offer.Valid / time.Second),
-	}, nil
+	}, "", nil
 }
 
 // open tells whether an ask can still be answered.

@@ -25,17 +25,18 @@ func TestPriceList(t *testing.T) {
 		quantity float64
 		command  []string
 		want     string // state of the ask
+		waits    string // for the owner, and why
 	}{
-		{"on the list", 200, nil, "answered"},
-		{"too few, no command", 10, nil, "open"},
-		{"too few, left to the command", 10, []string{"sh", "-c", declineAsk + `echo '{"type":"decline","ref":"'$id'"}'`}, "declined"},
+		{"on the list", 200, nil, "answered", ""},
+		{"too few, no command", 10, nil, "open", "the price list does not quote it: an item is asked for in less than its least quantity: answer it with `agentmaild quote` or `agentmaild decline`, or put it aside with refuse"},
+		{"too few, left to the command", 10, []string{"sh", "-c", declineAsk + `echo '{"type":"decline","ref":"'$id'"}'`}, "declined", ""},
 	} {
 		s := newScene(t)
 		ask := s.post(inbox.Action{Type: intent.AskQuote, Items: mugs(c.quantity), Note: "at 0.01 EUR each, please"})
 		h := s.handler("")
 		h.Prices, h.Command = prices, c.command
 		s.answer(h)
-		if got := s.state(ask); got != c.want || s.trouble() != "" {
+		if got := s.state(ask); got != c.want || s.trouble() != c.waits {
 			t.Errorf("%s: the ask is %s, shown %q", c.name, got, s.trouble())
 		}
 		thread, err := s.seller.Thread(ask.Thread)

@@ -130,6 +130,14 @@ func TestDamagedStore(t *testing.T) {
 			func(*world) (store.Table, string) { return tablePending, "x" },
 			func(w *world) error { _, err := w.seller.Waiting(); return err },
 		},
+		"an offer that is left to the owner": {
+			func(*world) (store.Table, string) { return tableLeft, "x" },
+			func(w *world) error { _, err := w.seller.Waiting(); return err },
+		},
+		"an offer that is put aside": {
+			func(*world) (store.Table, string) { return tableLeft, "x" },
+			func(w *world) error { return w.seller.Refuse("left-x", "") },
+		},
 		"a held message that is listed": {
 			func(w *world) (store.Table, string) { return tableMessages, w.held },
 			func(w *world) error { _, err := w.seller.Waiting(); return err },

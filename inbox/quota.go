@@ -30,6 +30,7 @@ var (
 	// Of our own agent, for the owner. They are counted by whom they are for (D136): an
 	// agent that answers each of a flood would else ask about nobody else.
 	actionsWaiting = quota{"actions", 50, 100, 200}
+	leftToOwner    = quota{"left", 50, 100, 1000} // offers that nobody answers; their threads are there without it
 )
 
 // maxThread is how many messages of a thread are taken: each is written with

@@ -141,6 +141,12 @@ func (s *scene) recount(in *Inbox) {
 				add(row.To, actionsWaiting, 1)
 				return err
 			},
+			tableLeft: func(r store.Row) error {
+				var row leftRow
+				err := r.Decode(&row)
+				add(row.From, leftToOwner, 1)
+				return err
+			},
 			tableKnocks: func(r store.Row) error { add(r.Key, knocksWaiting, 1); return nil },
 			tableSpool: func(r store.Row) error {
 				var row spoolRow

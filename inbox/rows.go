@@ -31,6 +31,7 @@ const (
 	tableRecordFiles store.Table = "record_files" // as records; the bytes
 	tableDoubted     store.Table = "doubted"      // accept whose record does not check out
 	tableReplies     store.Table = "replies"      // id of a reply in words
+	tableLeft        store.Table = "left"         // id of an offer of the other side
 
 	tableExchanges store.Table = "exchanges" // agent id, message id
 	tableTasks     store.Table = "tasks"     // task id

@@ -97,6 +97,9 @@ func (j *judge) pass(d dueRow, now int64) error {
 		return j.unhold(id, now)
 	case "reply":
 		return j.tx.Delete(tableReplies, id)
+	case "left":
+		_, err := j.unleave(id)
+		return err
 	case "rate":
 		return j.newHour(id, now)
 	case "met":

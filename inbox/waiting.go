@@ -22,7 +22,7 @@ type pendingRow struct {
 // Waiting is one thing that waits for the owner.
 type Waiting struct {
 	Key     string         `json:"key"`            // what approve and refuse take
-	Kind    string         `json:"kind"`           // message, event, letter, bounce, record, reply, agent, knock, mail, action or webhook
+	Kind    string         `json:"kind"`           // message, event, left, letter, bounce, record, reply, agent, knock, mail, action or webhook
 	Text    string         `json:"text,omitempty"` // its beginning; text from outside
 	At      int64          `json:"at"`             // Unix seconds
 	Reason  string         `json:"reason"`
@@ -55,14 +55,14 @@ const (
 )
 
 // Waiting lists what waits: messages that are held, events that the handler
-// failed on, letters that could not be sent or are beyond the hourly limit,
+// failed on, offers that are left to the owner, letters that could not be sent or are beyond the hourly limit,
 // mails that came back, records that do not check out, replies in words,
 // messages of agents that have not been admitted, knocks, and mails that carry
 // no message.
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting // the agent's own actions first: strangers fill the rest
 	err := in.view(func(tx *store.Tx) error {
-		for _, part := range []func(*store.Tx, *[]Waiting) error{waitingActions, heldMessages, failedEvents, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview, goneHooks, untoldEvents} {
+		for _, part := range []func(*store.Tx, *[]Waiting) error{waitingActions, heldMessages, failedEvents, offersLeft, waitingLetters, in.bouncedMails, doubtedRecords, plainReplies, in.atDoorMessages, knocks, mailsToReview, goneHooks, untoldEvents} {
 			if err := part(tx, &list); err != nil {
 				return err
 			}
@@ -153,6 +153,9 @@ func (in *Inbox) Approve(key string) error {
 		if strings.HasPrefix(key, bouncePrefix) {
 			return cannot("a mail that came back cannot be sent again: act anew, and refuse %q to put the report aside", key)
 		}
+		if strings.HasPrefix(key, leftPrefix) {
+			return cannot("what is left to you has to be answered: `agentmaild waiting list` says how, and refuse %q puts it aside", key)
+		}
 		if strings.HasPrefix(key, recordPrefix) {
 			return cannot("a record that does not check out cannot be approved: the agreement stands without it, and refuse %q puts it aside", key)
 		}
@@ -190,6 +193,13 @@ func (in *Inbox) Refuse(key, reason string) error {
 		}
 		if untold, ok := strings.CutPrefix(key, hookPrefix); ok {
 			return j.putHookAside(untold)
+		}
+		if id, ok := strings.CutPrefix(key, leftPrefix); ok {
+			known, err := j.unleave(id)
+			if err == nil && !known {
+				err = unknown("nothing waits under %q: see `agentmaild waiting list`", key)
+			}
+			return err
 		}
 		if id, ok := strings.CutPrefix(key, bouncePrefix); ok {
 			return j.putAside(tableBounced, id, &bounceRow{})

@@ -23,7 +23,7 @@ type waitingList struct {
 // talked into telling them.
 type waiting struct {
 	Key     string   `json:"key,omitempty" jsonschema:"under what the owner is asked"`
-	Kind    string   `json:"kind" jsonschema:"action: one of yours, beyond the limits. message, agent, knock, reply, mail, record: something that came. event, letter, bounce, webhook: something that failed"`
+	Kind    string   `json:"kind" jsonschema:"action: one of yours, beyond the limits. message, left, agent, knock, reply, mail, record: something that came. event, letter, bounce, webhook: something that failed"`
 	At      string   `json:"at"`
 	Expires string   `json:"expires,omitempty"`
 	Thread  string   `json:"thread,omitempty"`

@@ -44,6 +44,7 @@ var kinds = map[string]kind{
 	"action":  {"Your agent wants to do this", true, []choice{binding(approve("Approve and send")), refuse("Refuse")}},
 	"message": {"A message is held", true, []choice{binding(approve("Let it count")), refuse("Reject")}},
 	"event":   {"The handler failed", false, []choice{approve("Ask the handler again"), refuse("Leave it unanswered")}},
+	"left":    {"Nobody answers this but you", false, []choice{refuse("Put it aside")}},
 	"letter":  {"A mail was not sent", false, []choice{approve("Send it again"), refuse("Give it up")}},
 	"bounce":  {"A mail came back", false, []choice{refuse("Put the report aside")}},
 	"record":  {"A record is in doubt", false, []choice{refuse("Put it aside")}},

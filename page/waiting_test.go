@@ -92,6 +92,17 @@ var decisions = []decision{
 		"count",
 	},
 	{
+		"an ask that nobody answers", func(s *scene) {
+			s.do(s.Buyer, askAction(""))
+			event, _, _, err := s.Seller.Pending()
+			check(s.t, err)
+			check(s.t, s.Seller.LeaveToOwner(event, "an item is not on the list"))
+		}, "left",
+		[]string{"Nobody answers this but you", "an item is not on the list", "agentmaild quote", "Request for a quote", "The whole thread"},
+		map[string]string{"refuse": ""},
+		"approve",
+	},
+	{
 		"a request that the handler failed on", func(s *scene) {
 			check(s.t, s.Seller.Decide(s.Buyer.AgentID(), agentmsg.StanceAllow, ""))
 			s.do(s.Buyer, s.request("chat", "Good morning."))
