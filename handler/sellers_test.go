@@ -28,7 +28,7 @@ func TestPriceList(t *testing.T) {
 		waits    string // for the owner, and why
 	}{
 		{"on the list", 200, nil, "answered", ""},
-		{"too few, no command", 10, nil, "open", "the price list does not quote it: an item is asked for in less than its least quantity: answer it with `agentmaild quote` or `agentmaild decline`, or put it aside with refuse"},
+		{"too few, no command", 10, nil, "open", "the price list does not quote it: an item is asked for in less than its least quantity"},
 		{"too few, left to the command", 10, []string{"sh", "-c", declineAsk + `echo '{"type":"decline","ref":"'$id'"}'`}, "declined", ""},
 	} {
 		s := newScene(t)
@@ -36,7 +36,7 @@ func TestPriceList(t *testing.T) {
 		h := s.handler("")
 		h.Prices, h.Command = prices, c.command
 		s.answer(h)
-		if got := s.state(ask); got != c.want || s.trouble() != c.waits {
+		if got := s.state(ask); got != c.want || !strings.HasPrefix(s.trouble(), c.waits) || c.waits == "" && s.trouble() != "" {
 			t.Errorf("%s: the ask is %s, shown %q", c.name, got, s.trouble())
 		}
 		thread, err := s.seller.Thread(ask.Thread)

@@ -75,18 +75,19 @@ func offersLeft(tx *store.Tx, list *[]Waiting) error {
 		}
 		*list = append(*list, Waiting{
 			Key: leftPrefix + r.Key, Kind: "left", At: left.At, Thread: left.Thread, Message: jsontext.Value(m.Canonical), Proof: m.Proof,
-			Reason: fmt.Sprintf("%s: answer it with %s, or put it aside with refuse", left.Why, answersTo(offer.Type)),
+			Reason: fmt.Sprintf("%s: answer it with %s, or put it aside with refuse", left.Why, answersTo(left.Thread, offer)),
 		})
 		return true, nil
 	})
 }
 
 // answersTo are the commands that answer an offer.
-func answersTo(t intent.Type) string {
-	if t == intent.AskQuote {
-		return "`agentmaild quote` or `agentmaild decline`"
+func answersTo(thread string, offer *threads.Entry) string {
+	yes := "accept " + offer.ID
+	if offer.Type == intent.AskQuote {
+		yes = "quote --thread " + thread
 	}
-	return "`agentmaild accept` or `agentmaild decline`"
+	return fmt.Sprintf("`agentmaild %s` or `agentmaild decline %s`", yes, offer.ID)
 }
 
 // unleave has an offer wait for the owner no more; it may have been put aside.

@@ -28,7 +28,7 @@ func TestLeft(t *testing.T) {
 			}
 			list, err := s.seller.Waiting()
 			check(t, err)
-			if len(list) != 1 || list[0].Kind != "left" || list[0].Thread != ask.Thread || list[0].Message == nil || !strings.HasPrefix(list[0].Reason, "an item is not on the list: answer it with `agentmaild quote`") {
+			if len(list) != 1 || list[0].Kind != "left" || list[0].Thread != ask.Thread || list[0].Message == nil || !strings.HasPrefix(list[0].Reason, "an item is not on the list: answer it with `agentmaild quote --thread "+ask.Thread+"` or `agentmaild decline "+ask.ID+"`") {
 				t.Fatalf("what waits: %+v", list)
 			}
 			if err := s.seller.Approve(list[0].Key); !errors.Is(err, ErrAction) {
