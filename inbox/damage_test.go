@@ -110,6 +110,14 @@ func TestDamagedStore(t *testing.T) {
 			func(w *world) (store.Table, string) { return tableMessages, w.quote.ID },
 			func(w *world) error { _, err := w.seller.Thread(w.ask.Thread); return err },
 		},
+		"one message of a thread": {
+			func(w *world) (store.Table, string) { return tableMessages, w.quote.ID },
+			func(w *world) error { _, err := w.seller.Message(w.ask.Thread, w.quote.ID); return err },
+		},
+		"the thread of one message": {
+			func(w *world) (store.Table, string) { return tableThreads, w.ask.Thread },
+			func(w *world) error { _, err := w.seller.Message(w.ask.Thread, w.quote.ID); return err },
+		},
 		"an event": {
 			func(*world) (store.Table, string) { return tableEvents, "x" },
 			func(w *world) error { _, _, err := w.seller.Events("", 1000); return err },

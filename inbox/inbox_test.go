@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +47,30 @@ func TestNegotiation(t *testing.T) {
 		}
 		if want := []string{ask.ID, quote.ID, counter.ID, accept.ID}; !slices.Equal(ids, want) || thread.Record != record.TwoSignatures {
 			t.Errorf("%s: messages %v, record %q", in.Name(), ids, thread.Record)
+		}
+	}
+}
+
+// TestOneMessage reads a message of a thread as the whole thread has it.
+func TestOneMessage(t *testing.T) {
+	s := newScene(t)
+	ask, quote := s.quoted()
+	thread, err := s.seller.Thread(ask.Thread)
+	check(t, err)
+	for _, want := range thread.Messages {
+		if m, err := s.seller.Message(ask.Thread, want.ID); err != nil || !reflect.DeepEqual(m, want) {
+			t.Errorf("%+v, %v, not %+v", m, err, want)
+		}
+	}
+	other, _ := s.do(s.buyer, askAction())
+	for thread, id := range map[string]string{other.Thread: quote.ID, "x": quote.ID, ask.Thread: "x"} {
+		if m, err := s.seller.Message(thread, id); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s in %s is %+v, %v", id, thread, m, err)
+		}
+	}
+	for thread, want := range map[string]bool{ask.Thread: true, "x": false, "": false} {
+		if known, err := s.seller.HasThread(thread); err != nil || known != want {
+			t.Errorf("%q: %v, %v", thread, known, err)
 		}
 	}
 }

@@ -106,6 +106,32 @@ func (in *Inbox) Thread(id string) (Thread, error) {
 	return t, err
 }
 
+// HasThread tells whether a thread is known.
+func (in *Inbox) HasThread(id string) (known bool, err error) {
+	err = in.view(func(tx *store.Tx) error {
+		known, err = tx.Get(tableThreads, id, &struct{}{})
+		return err
+	})
+	return known, err
+}
+
+// Message returns one message of a thread, without reading the others;
+// ErrAction when it is not there.
+func (in *Inbox) Message(thread, id string) (m Message, err error) {
+	err = in.view(func(tx *store.Tx) error {
+		var row threadRow
+		if _, err := tx.Get(tableThreads, thread, &row); err != nil {
+			return err
+		}
+		if !slices.Contains(row.Messages, id) {
+			return unknown("thread %q has no message %q", thread, id)
+		}
+		m, err = row.message(tx, id)
+		return err
+	})
+	return m, err
+}
+
 // lastAt is when the last message of a thread came or went.
 func (t *threadRow) lastAt(tx *store.Tx) (int64, error) {
 	var last struct {

@@ -170,7 +170,9 @@ func (v *view) request() error {
 // exchanges are messages, the newest page first.
 func (v *view) exchanges(list []inbox.ExchangeMessage) ([]exchange, pager) {
 	slices.Reverse(list)
-	part, pages := pageOf(v, list, messageSize)
+	part, pages := pageOfLong(v, list, messageSize, func(m inbox.ExchangeMessage) int {
+		return min(len(m.Body)+len(m.Text), longText) + lengthOfFiles(m.Files)
+	})
 	var shown []exchange
 	for _, m := range slices.Backward(part) {
 		shown = append(shown, v.exchange(m))

@@ -17,6 +17,19 @@ type file struct {
 	Path       string // to download it; "" where nothing is kept of it
 }
 
+// maxURI is how much is shown of an address that somebody gave a file, in
+// characters: a message may name a hundred files.
+const maxURI = 300
+
+// lengthOfFiles is how much is shown about files, in bytes.
+func lengthOfFiles(list []inbox.ReceivedFile) int {
+	sum := 0
+	for _, f := range list {
+		sum += len(f.Name) + min(len(f.URI), maxURI)
+	}
+	return sum
+}
+
 // files are those of a message that an agent sent.
 func (v *view) files(agent, message string, list []inbox.ReceivedFile) []file {
 	var shown []file
@@ -26,7 +39,7 @@ func (v *view) files(agent, message string, list []inbox.ReceivedFile) []file {
 		case f.Path != "":
 			one.Tone, one.Path = good, v.path("file")+"?"+url.Values{"agent": {agent}, "id": {message}, "n": {strconv.Itoa(n)}}.Encode()
 		case f.URI != "":
-			one.Text += ", at " + f.URI + ", which was not fetched"
+			one.Text += ", at " + beginning(f.URI, maxURI) + ", which was not fetched"
 		}
 		shown = append(shown, one)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentmaild/agentmaild/envelope/inert"
 )
@@ -58,11 +59,17 @@ var pages = sync.OnceValue(func() map[string]*template.Template {
 	return made
 })
 
+// longText is what maxText characters are at most, in bytes.
+const longText = maxText * utf8.UTFMax
+
 // cut is a text of which no more is shown than fits.
-func cut(text string) string {
+func cut(text string) string { return beginning(text, maxText) }
+
+// beginning is a text of which no more is shown than so many characters.
+func beginning(text string, most int) string {
 	count := 0
 	for at := range text {
-		if count++; count > maxText {
+		if count++; count > most {
 			return text[:at] + fmt.Sprintf("… (and %d bytes more)", len(text)-at)
 		}
 	}
@@ -172,7 +179,26 @@ type pager struct {
 
 // pageOf is the part of a list that a request asks for.
 func pageOf[T any](v *view, list []T, size int) ([]T, pager) {
-	p := pager{Pages: max(1, (len(list)+size-1)/size)}
+	return pageOfLong(v, list, size, func(T) int { return 0 })
+}
+
+// maxShown is how much the things of one page may say together, in bytes; one of
+// them is shown whole, whatever it says (D149). As HTML it may become five times
+// as much.
+const maxShown = 128 << 10
+
+// pageOfLong is pageOf for things that others wrote, which may be long: fewer of
+// them fit.
+func pageOfLong[T any](v *view, list []T, size int, length func(T) int) ([]T, pager) {
+	begins, said := []int{0}, 0
+	for i, one := range list {
+		n := length(one)
+		first := begins[len(begins)-1]
+		if said += n; i > first && (i-first == size || said > maxShown) {
+			begins, said = append(begins, i), n
+		}
+	}
+	p := pager{Pages: len(begins)}
 	asked, err := strconv.Atoi(v.r.URL.Query().Get("page"))
 	if err != nil {
 		asked = 1
@@ -190,5 +216,5 @@ func pageOf[T any](v *view, list []T, size int) ([]T, pager) {
 	if p.Page < p.Pages {
 		p.Behind = path(p.Page + 1)
 	}
-	return list[(p.Page-1)*size : min(p.Page*size, len(list))], p
+	return list[begins[p.Page-1]:append(begins, len(list))[p.Page]], p
 }

@@ -66,7 +66,7 @@ func (v *view) thread() error {
 		shown.Entries = append(shown.Entries, v.entry(e))
 	}
 	slices.Reverse(t.Messages)
-	part, pages := pageOf(v, t.Messages, messageSize)
+	part, pages := pageOfLong(v, t.Messages, messageSize, func(m inbox.Message) int { return len(m.Message) })
 	for _, m := range slices.Backward(part) { // the newest page first, and in it a conversation
 		shown.Messages = append(shown.Messages, v.message(m))
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,6 +27,7 @@ type waitingItem struct {
 	Thread       string       // path
 	View         *intent.View // of a message, or of what an agent wants to send
 	Offer        *intent.View // that would be agreed to
+	LongOffer    bool         // of which the sum alone is shown
 	Exchange     *exchange
 	Text         string
 	Facts        []intent.Fact
@@ -46,8 +48,21 @@ func (v *view) waiting() error {
 		return err
 	}
 	slices.SortStableFunc(list, func(a, b inbox.Waiting) int { return cmp.Compare(b.At, a.At) })
-	part, pages := pageOf(v, list, waitingSize)
+	part, pages := pageOfLong(v, list, waitingSize, lengthOf)
 	return v.showWaiting(part, pages, "Waiting for you")
+}
+
+// lengthOf is how much what waits says, in bytes. The offer that it answers is
+// not in it: of a long one a list shows the sum alone.
+func lengthOf(w inbox.Waiting) int {
+	n := min(len(w.Message), intent.MaxSize) + min(len(w.Text), longText) + lengthOfFiles(w.Files)
+	if a := w.Action; a != nil {
+		n += min(len(a.Text), longText) + min(len(a.Input)+len(a.Output), longText) + len(a.Note) + len(a.Purpose) + len(a.Location)
+		for _, item := range a.Items {
+			n += len(item.Description)
+		}
+	}
+	return n
 }
 
 func (v *view) showWaiting(list []inbox.Waiting, pages pager, title string) error {
@@ -56,6 +71,9 @@ func (v *view) showWaiting(list []inbox.Waiting, pages pager, title string) erro
 		item, err := v.waitingItem(w)
 		if err != nil {
 			return err
+		}
+		if len(list) > 1 {
+			item.shortenOffer()
 		}
 		items = append(items, item)
 	}
@@ -93,7 +111,11 @@ func (v *view) waitingItem(w inbox.Waiting) (waitingItem, error) {
 		Key: w.Key, Path: v.waitingPath(w.Key), Title: kind.title, Reason: w.Reason, At: w.At, Expires: w.Expires, Text: w.Text,
 		Choices: choicesFor(w), AsksReason: kind.asksReason, DecisionPath: v.path("waiting", "decide"),
 	}
-	if _, err := v.source.Thread(w.Thread); err == nil { // one that begins with a held message is not there yet
+	known, err := v.source.HasThread(w.Thread)
+	if err != nil {
+		return item, err
+	}
+	if known { // one that begins with a held message is not there yet
 		item.Thread = v.path("threads", w.Thread)
 	}
 	if e, err := agentmsg.Parse(w.Message); err == nil {
@@ -123,6 +145,26 @@ func (v *view) waitingItem(w inbox.Waiting) (waitingItem, error) {
 		item.Offer = &shown
 	}
 	return item, err
+}
+
+// maxOffer is how long an offer may be, in bytes, for a list to show all of it:
+// it stands beside what answers it, and many may answer the same.
+const maxOffer = 4 << 10
+
+// shortenOffer leaves the sum of a long offer, and the way to the rest.
+func (item *waitingItem) shortenOffer() {
+	if item.Offer == nil {
+		return
+	}
+	length := len(item.Offer.Note)
+	for _, list := range item.Offer.Lists {
+		for _, line := range list.Lines {
+			length += len(line.Before) + len(line.Said) + len(line.After)
+		}
+	}
+	if item.LongOffer = length > maxOffer; item.LongOffer {
+		item.Offer.Lists, item.Offer.Note = nil, ""
+	}
 }
 
 func (v *view) waitingPath(key string) string {
@@ -307,18 +349,16 @@ func (v *view) offer(w inbox.Waiting) (*intent.Message, error) {
 
 // held is a message of a thread, nil where the thread does not have it.
 func (v *view) held(thread, id string) (*intent.Message, error) {
-	t, err := v.source.Thread(thread)
+	m, err := v.source.Message(thread, id)
+	if errors.Is(err, inbox.ErrAction) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, unknown(err, errNoThread)
+		return nil, err
 	}
-	for _, m := range t.Messages {
-		if m.ID == id {
-			parsed, err := intent.Parse(m.Message)
-			if err != nil {
-				return nil, err
-			}
-			return &parsed.Message, nil
-		}
+	parsed, err := intent.Parse(m.Message)
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil
+	return &parsed.Message, nil
 }
