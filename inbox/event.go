@@ -153,6 +153,23 @@ const settledAmong = 1000
 // among the last events: approved, refused, or ended by itself. Reason says which,
 // in words of the daemon and the owner's.
 func (in *Inbox) Settled() ([]Event, error) {
+	return in.lately(func(e *Event) bool { return e.Waiting != "" && e.Kind != KindAsked })
+}
+
+// Became is Settled of one action or held message, nil where it is not among
+// the last events.
+func (in *Inbox) Became(key string) (*Event, error) {
+	list, err := in.lately(func(e *Event) bool {
+		return e.Waiting == key && e.Kind != KindAsked || e.ID == key && e.Kind == KindDecided
+	})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[len(list)-1], nil
+}
+
+// lately are those of the last events that fit.
+func (in *Inbox) lately(fits func(*Event) bool) ([]Event, error) {
 	var list []Event
 	err := in.view(func(tx *store.Tx) error {
 		last, err := tx.Last(tableEvents)
@@ -162,7 +179,7 @@ func (in *Inbox) Settled() ([]Event, error) {
 		return tx.Scan(tableEvents, "", store.Key(last-min(last, settledAmong)), func(r store.Row) (bool, error) {
 			var e Event
 			err := r.Decode(&e)
-			if e.Waiting != "" && e.Kind != KindAsked {
+			if fits(&e) {
 				list = append(list, e)
 			}
 			return true, err

@@ -336,8 +336,17 @@ func TestOwnerDecides(t *testing.T) {
 		t.Errorf("refused, the offer is %s", got)
 	}
 
+	for id, want := range map[string]string{ask.ID: "approved by the owner", other.ID: "refused by the owner", "x": ""} {
+		if e, err := s.seller.Became(id); err != nil || (e != nil) != (want != "") || e != nil && e.Reason != want {
+			t.Errorf("what became of %s is %+v, %v", id, e, err)
+		}
+	}
+
 	late, raw := s.do(s.buyer, timesAction())
 	s.expect(s.seller, s.unsigned(raw), "held mail_only")
+	if e, err := s.seller.Became(late.ID); err != nil || e != nil {
+		t.Errorf("what waits became %+v, %v", e, err)
+	}
 	s.now = s.now.Add(8 * 24 * time.Hour)
 	if err := s.seller.Approve(late.ID); err != nil {
 		t.Fatal(err)

@@ -357,8 +357,13 @@ func (s *scene) mail(raw string) inbox.Result {
 // replied has a person at the buyer answer a quote in words.
 func (s *scene) replied(quote inbox.Done) {
 	s.t.Helper()
+	s.repliedWith(quote, "Yes, we take it. Kind regards, Ada")
+}
+
+func (s *scene) repliedWith(quote inbox.Done, words string) {
+	s.t.Helper()
 	raw := "From: " + buyerAddress + "\r\nTo: " + sellerAddress + "\r\nSubject: Re: Quote\r\nDate: " + s.Now.Format(time.RFC1123Z) +
-		"\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nMessage-ID: <words@buyer.test>\r\nIn-Reply-To: <" + quote.ID + "@seller.test>\r\n\r\nYes, we take it. Kind regards, Ada\r\n"
+		"\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nMessage-ID: <words@buyer.test>\r\nIn-Reply-To: <" + quote.ID + "@seller.test>\r\n\r\n" + words + "\r\n"
 	s.mail(string(s.Sign(s.Buyer, []byte(raw))))
 }
 

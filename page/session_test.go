@@ -152,8 +152,9 @@ func TestForeignForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			b := s.signedIn()
-			key := s.held()
-			form := url.Values{"form": {b.secret()}, "key": {key}, "do": {"refuse"}}
+			s.held()
+			form := s.decided(s.only("message"), "refuse")
+			form.Set("form", b.secret())
 			path := "/inboxes/seller/waiting/decide"
 			if strings.Contains(name, "path") {
 				path += "?" + form.Encode()

@@ -2,7 +2,10 @@ package page
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +17,7 @@ import (
 	"github.com/agentmaild/agentmaild/envelope/intent"
 	"github.com/agentmaild/agentmaild/inbox"
 	"github.com/agentmaild/agentmaild/limits"
+	"github.com/go-json-experiment/json"
 )
 
 const waitingSize = 20
@@ -21,6 +25,7 @@ const waitingSize = 20
 // waitingItem is one thing that waits, with what may be decided about it.
 type waitingItem struct {
 	Key, Path    string
+	Seen         string // what the owner is shown, as a digest
 	Title        string
 	Reason       string
 	At, Expires  int64
@@ -49,7 +54,7 @@ func (v *view) waiting() error {
 	}
 	slices.SortStableFunc(list, func(a, b inbox.Waiting) int { return cmp.Compare(b.At, a.At) })
 	part, pages := pageOfLong(v, list, waitingSize, lengthOf)
-	return v.showWaiting(part, pages, "Waiting for you")
+	return v.showWaiting(http.StatusOK, part, pages, "Waiting for you")
 }
 
 // lengthOf is how much what waits says, in bytes. The offer that it answers is
@@ -65,7 +70,7 @@ func lengthOf(w inbox.Waiting) int {
 	return n
 }
 
-func (v *view) showWaiting(list []inbox.Waiting, pages pager, title string) error {
+func (v *view) showWaiting(status int, list []inbox.Waiting, pages pager, title string) error {
 	var items []waitingItem
 	for _, w := range list {
 		item, err := v.waitingItem(w)
@@ -77,10 +82,11 @@ func (v *view) showWaiting(list []inbox.Waiting, pages pager, title string) erro
 		}
 		items = append(items, item)
 	}
-	return v.show(http.StatusOK, "waiting", title, struct {
-		Items []waitingItem
-		Pager pager
-	}{items, pages})
+	return v.show(status, "waiting", title, struct {
+		Items   []waitingItem
+		Pager   pager
+		Changed bool
+	}{items, pages, status == http.StatusConflict})
 }
 
 // waitingOne shows one thing alone.
@@ -89,7 +95,7 @@ func (v *view) waitingOne() error {
 	if err != nil {
 		return err
 	}
-	return v.showWaiting([]inbox.Waiting{w}, pager{Page: 1, Pages: 1}, kindOf(w).title)
+	return v.showWaiting(http.StatusOK, []inbox.Waiting{w}, pager{Page: 1, Pages: 1}, kindOf(w).title)
 }
 
 func (v *view) find(key string) (inbox.Waiting, error) {
@@ -102,7 +108,38 @@ func (v *view) find(key string) (inbox.Waiting, error) {
 			return w, nil
 		}
 	}
-	return inbox.Waiting{}, errDecided
+	return inbox.Waiting{}, v.gone(key)
+}
+
+// gone says what became of what does not wait any more: who presses a button
+// twice sees the second answer alone.
+func (v *view) gone(key string) error {
+	e, err := v.source.Became(key)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return errDecided
+	}
+	return &failure{errDecided.status, errDecided.title, "It waits no more since " + moment(e.At) + ": " + e.Reason + "."}
+}
+
+// seen is a digest of what the owner is shown and decides about (D179). Why a
+// handler failed is not in it, which changes by itself.
+func seen(w inbox.Waiting) (string, error) {
+	if w.Kind == "event" {
+		w.Reason = ""
+	}
+	w.Files = slices.Clone(w.Files)
+	for i := range w.Files {
+		w.Files[i].Path = "" // a program may take it meanwhile
+	}
+	shown, err := json.Marshal(w, json.Deterministic(true))
+	if err != nil {
+		return "", fmt.Errorf("writing what waits: %w", err)
+	}
+	sum := sha256.Sum256(shown)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 func (v *view) waitingItem(w inbox.Waiting) (waitingItem, error) {
@@ -110,6 +147,10 @@ func (v *view) waitingItem(w inbox.Waiting) (waitingItem, error) {
 	item := waitingItem{
 		Key: w.Key, Path: v.waitingPath(w.Key), Title: kind.title, Reason: w.Reason, At: w.At, Expires: w.Expires, Text: w.Text,
 		Choices: choicesFor(w), AsksReason: kind.asksReason, DecisionPath: v.path("waiting", "decide"),
+	}
+	var err error
+	if item.Seen, err = seen(w); err != nil {
+		return item, err
 	}
 	known, err := v.source.HasThread(w.Thread)
 	if err != nil {
@@ -281,6 +322,13 @@ func (v *view) decide() error {
 	if chosen.act == nil {
 		return errChoice
 	}
+	now, err := seen(w)
+	if err != nil {
+		return err
+	}
+	if v.r.PostFormValue("seen") != now {
+		return v.showWaiting(http.StatusConflict, []inbox.Waiting{w}, pager{Page: 1, Pages: 1}, "Look again")
+	}
 	reason := strings.TrimSpace(v.r.PostFormValue("reason"))
 	if chosen.commits && v.r.PostFormValue("confirm") != "yes" {
 		sum, err := v.commits(w)
@@ -292,6 +340,9 @@ func (v *view) decide() error {
 		}
 	}
 	if err := chosen.act(v.source.Inbox, w, reason); err != nil {
+		if _, gone := v.find(w.Key); gone != nil { // another was faster
+			return gone
+		}
 		return err
 	}
 	v.Log.Info("decided on the page", "inbox", v.source.Name(), "key", w.Key, "decision", chosen.Do, "token", v.session.token.Name)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -219,6 +220,12 @@ func (s *scene) only(kind string) inbox.Waiting {
 	return list[0]
 }
 
+// decided is the form of a decision, as a page has it.
+func (s *scene) decided(w inbox.Waiting, do string) url.Values {
+	s.t.Helper()
+	return url.Values{"key": {w.Key}, "seen": {got[string](s.t)(seen(w))}, "do": {do}}
+}
+
 // TestDecide takes every decision about every kind of thing that waits. What
 // binds to a sum is asked about again, with the sum.
 func TestDecide(t *testing.T) {
@@ -235,7 +242,7 @@ func TestDecide(t *testing.T) {
 				if buttons := offered(page); len(buttons) != len(d.do) || !buttons[do] {
 					t.Errorf("the buttons are %v", buttons)
 				}
-				form := url.Values{"key": {w.Key}, "do": {d.other}}
+				form := s.decided(w, d.other)
 				if answer := b.post(path, form); answer.Code != http.StatusBadRequest {
 					t.Errorf("%s is answered with %d", d.other, answer.Code)
 				}
@@ -319,10 +326,11 @@ func waitingKinds(t *testing.T) []string {
 func TestOvertaken(t *testing.T) {
 	s := newScene(t)
 	_, quote := s.quoted()
-	key := s.unsigned(inbox.Action{Type: intent.Accept, Ref: quote.ID})
+	s.unsigned(inbox.Action{Type: intent.Accept, Ref: quote.ID})
 	b := s.signedIn()
 	s.do(s.Seller, inbox.Action{Type: intent.Cancel, Ref: quote.ID})
-	form := url.Values{"key": {key}, "do": {"approve"}, "confirm": {"yes"}}
+	form := s.decided(s.only("message"), "approve")
+	form.Set("confirm", "yes")
 	w := b.post("/inboxes/seller/waiting/decide", form)
 	if w.Code != http.StatusConflict {
 		t.Errorf("status %d", w.Code)
@@ -330,11 +338,89 @@ func TestOvertaken(t *testing.T) {
 	read(t, w).says("Not possible " + quote.ID + " is cancelled")
 }
 
+// TestChanged presses a button about something that has come under the same key
+// since: nothing is done, and what is there now is shown.
+func TestChanged(t *testing.T) {
+	s := newScene(t)
+	_, quote := s.quoted()
+	s.repliedWith(quote, "Yes, we take it.")
+	old := s.only("reply")
+	b := s.signedIn()
+	check(t, s.Seller.Refuse(old.Key, ""))
+	s.repliedWith(quote, "No, we do not.")
+	if now := s.only("reply"); now.Key != old.Key {
+		t.Fatalf("the key %q is not used again: %q", old.Key, now.Key)
+	}
+	form := s.decided(old, "count")
+	form.Set("confirm", "yes")
+	w := b.post("/inboxes/seller/waiting/decide", form)
+	page := read(t, w)
+	page.says("Nothing was done", "No, we do not.")
+	if buttons := offered(page); w.Code != http.StatusConflict || !buttons["count"] {
+		t.Errorf("%d with %v", w.Code, buttons)
+	}
+	s.only("reply")
+	for _, n := range page.all("input") {
+		if attr(n, "name") == "seen" {
+			form.Set("seen", attr(n, "value"))
+		}
+	}
+	if w := b.post("/inboxes/seller/waiting/decide", form); w.Code != http.StatusSeeOther {
+		t.Errorf("what was looked at again cannot be decided: %d", w.Code)
+	}
+}
+
+// TestFailedAgain decides about an event on which the handler has failed once
+// more since: it is the same event.
+func TestFailedAgain(t *testing.T) {
+	s := newScene(t)
+	s.do(s.Buyer, askAction(""))
+	event, _, _, err := s.Seller.Pending()
+	check(t, err)
+	check(t, s.Seller.HandlerFailed(event.Seq, "no price list"))
+	form := s.decided(s.only("event"), "refuse")
+	check(t, s.Seller.HandlerFailed(event.Seq, "no paper"))
+	if w := s.signedIn().post("/inboxes/seller/waiting/decide", form); w.Code != http.StatusSeeOther {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+// TestTwice presses Approve many times at once: one mail goes out, and every
+// other answer says that it was approved.
+func TestTwice(t *testing.T) {
+	s := newScene(t)
+	ask := s.do(s.Buyer, askAction(""))
+	propose(s, quoteAction(ask.Thread, "55000", "275"))
+	b := s.signedIn()
+	form := s.decided(s.only("action"), "approve")
+	form.Set("confirm", "yes")
+	form.Set("form", b.secret())
+	answers := make(chan *httptest.ResponseRecorder)
+	const times = 16
+	for range times {
+		tab := *b
+		go func() { answers <- tab.send(http.MethodPost, "/inboxes/seller/waiting/decide", form) }()
+	}
+	for done := 0; done < times; done++ {
+		w := <-answers
+		if w.Code != http.StatusSeeOther {
+			read(t, w).says("Nothing waits here", "approved by the owner")
+		}
+	}
+	mails := 0
+	s.drain(s.Seller, func([]byte) error { mails++; return nil })
+	if mails != 1 {
+		t.Errorf("%d mails go out", mails)
+	}
+}
+
 // TestReason gives the agent the owner's reason.
 func TestReason(t *testing.T) {
 	s := newScene(t)
 	propose(s, inbox.Action{Type: intent.AskQuote, To: buyerAddress, Items: []intent.Item{{Description: "Clay", Quantity: 1}}})
-	s.signedIn().post("/inboxes/seller/waiting/decide", url.Values{"key": {s.only("action").Key}, "do": {"refuse"}, "reason": {" not this year "}})
+	form := s.decided(s.only("action"), "refuse")
+	form.Set("reason", " not this year ")
+	s.signedIn().post("/inboxes/seller/waiting/decide", form)
 	events, _, err := s.Seller.Events("", 100)
 	check(t, err)
 	if last := events[len(events)-1]; last.Reason != "refused by the owner: not this year" {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ type Pair struct {
 	Now           time.Time
 
 	t       testing.TB
-	dice    *rand.ChaCha8
+	dice    *dice
 	signers map[string]*dkim.Signer // by the name of the inbox
 	txt     map[string]string
 	pages   map[string]*party.Page // by its address
@@ -42,7 +43,7 @@ func New(t testing.TB, change func(*inbox.Settings), log *slog.Logger) *Pair {
 	t.Helper()
 	p := &Pair{
 		Now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC),
-		t:   t, dice: rand.NewChaCha8([32]byte{1}), signers: map[string]*dkim.Signer{}, txt: map[string]string{}, pages: map[string]*party.Page{},
+		t:   t, dice: &dice{source: rand.NewChaCha8([32]byte{1})}, signers: map[string]*dkim.Signer{}, txt: map[string]string{}, pages: map[string]*party.Page{},
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -97,6 +98,18 @@ func (p *Pair) open(name string, change func(*inbox.Settings), log *slog.Logger)
 	})
 	p.check(err)
 	return in
+}
+
+// dice are the same random bytes each time, for several actions at once.
+type dice struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+func (d *dice) Read(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.source.Read(p)
 }
 
 func partyID(name string) string { return "pty_" + (name + "00000000000000000000")[:20] }
