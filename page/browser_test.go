@@ -224,3 +224,26 @@ func TestKeyboard(t *testing.T) {
 	c.follow(chromedp.KeyEvent("\r"))
 	c.says("Done: it is off the list.", "Nothing waits for you.")
 }
+
+// TestPrint prints a long text whole, where nobody can scroll it.
+func TestPrint(t *testing.T) {
+	s := newScene(t)
+	ask := s.do(s.Buyer, askAction(strings.Repeat("Line\n", 390)))
+	c := openChromium(t, s)
+	c.open("/signin?next=/inboxes/seller/threads/" + ask.Thread)
+	c.do(chromedp.SendKeys(chromedp.CSS("#token"), s.secret))
+	c.click("main button")
+	hidden := func() bool {
+		return got[bool](t)(chromedp.Run(c.ctx, chromedp.Evaluate[bool](`(e => e.scrollHeight > e.clientHeight + 2)(document.querySelector('blockquote.said'))`)))
+	}
+	if !hidden() {
+		t.Error("on the screen the text is not scrolled: it is too short to tell")
+	}
+	c.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	}))
+	if hidden() {
+		t.Error("in print a part of the text is missing")
+	}
+}
