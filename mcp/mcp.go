@@ -251,7 +251,7 @@ const maxLine = 1 << 20
 
 // Run answers one client on two pipes until the first ends, or ctx.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := s.server().Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxLine})
+	err := s.server().Run(ctx, answering{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxLine}})
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("speaking MCP: %w", err)
 	}
