@@ -37,7 +37,8 @@ func (s *Store) waiting(batch []*call) []*call {
 }
 
 // commit runs a batch in one transaction. bbolt can undo only a whole
-// transaction, so when one call fails the others are run again without it.
+// transaction, so when one call fails the others are run again without it. It
+// may have failed for what those before it do, and is told when that is durable.
 func (s *Store) commit(batch []*call) {
 	for len(batch) > 0 {
 		failed, err := s.try(batch)
@@ -53,7 +54,8 @@ func (s *Store) commit(batch []*call) {
 			}
 			return
 		}
-		batch[failed].err <- err
+		c := batch[failed]
+		defer func() { c.err <- err }()
 		batch = append(batch[:failed:failed], batch[failed+1:]...)
 	}
 }

@@ -116,6 +116,40 @@ func TestFailingUpdateRollsBackOnlyItself(t *testing.T) {
 	})
 }
 
+// One that fails for what another did in the same commit is told when that is
+// durable: who looks then sees why.
+func TestFailureIsToldWithItsCause(t *testing.T) {
+	path := t.TempDir() + "/store.db"
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, path)
+		taken := errors.New("taken")
+		busy, release, seen := make(chan struct{}), make(chan struct{}), make(chan bool)
+		take := func(tx *Tx) error {
+			if known, err := tx.Get(table, "one", &row{}); err != nil || known {
+				return errors.Join(err, taken)
+			}
+			return tx.Put(table, "one", row{})
+		}
+		go func() { _ = s.Update("first", func(*Tx) error { close(busy); <-release; return nil }) }()
+		<-busy
+		const times = 8
+		for range times {
+			go func() {
+				failed := errors.Is(s.Update("sales", take), taken)
+				_, stored := get(t, s, "sales", "one")
+				seen <- failed && !stored
+			}()
+		}
+		synctest.Wait()
+		close(release)
+		for range times {
+			if <-seen {
+				t.Error("it was told that another was faster, and nothing of that is there")
+			}
+		}
+	})
+}
+
 // A panic in one update is its error, names its place, and takes nothing of
 // the others with it.
 func TestPanickingUpdate(t *testing.T) {
