@@ -47,15 +47,19 @@ func Parse(s string) (string, error) {
 
 // Domain returns a host name in lower-case A-labels, or ErrInvalid.
 func Domain(s string) (string, error) {
-	labels := strings.Split(s, ".")
+	labels, domain := strings.Split(s, "."), s
+	changed := false // few are
 	for i, label := range labels {
 		mapped, err := toALabel(label)
 		if err != nil {
 			return "", err
 		}
+		changed = changed || mapped != label
 		labels[i] = mapped
 	}
-	domain := strings.Join(labels, ".")
+	if changed {
+		domain = strings.Join(labels, ".")
+	}
 	if len(domain) > 253 {
 		return "", fmt.Errorf("%w: domain longer than 253 bytes", ErrInvalid)
 	}
