@@ -162,18 +162,18 @@ func (j *judge) replied(r reply) error {
 	if err != nil || !open {
 		return err
 	}
-	for n := range maxReplies {
-		key := fmt.Sprintf("%s/%d", r.quote, n+1)
-		var had replyRow
-		known, err := j.tx.Get(tableReplies, key, &had)
-		if err != nil || had.Hash == r.row.Hash {
-			return err
+	key := r.quote + "/" + r.row.Hash[:16] // of this mail alone: the owner decides about the one that was read (D179)
+	kept := 0
+	err = j.tx.Scan(tableReplies, r.quote+"/", "", func(had store.Row) (bool, error) {
+		if kept++; had.Key == key {
+			kept = maxReplies
 		}
-		if !known {
-			return j.keepReply(key, r, row.Thread)
-		}
+		return kept < maxReplies, nil
+	})
+	if err != nil || kept >= maxReplies {
+		return err
 	}
-	return nil
+	return j.keepReply(key, r, row.Thread)
 }
 
 func (j *judge) keepReply(key string, r reply, t threads.Thread) error {

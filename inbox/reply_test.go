@@ -162,6 +162,16 @@ func TestRepliesEnd(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("another after one that was put aside", func(t *testing.T) {
+		s := newScene(t)
+		_, quote := s.quoted()
+		key := reply(s, quote)
+		check(t, s.seller.Refuse(key, ""))
+		s.deliver(s.seller, s.words("agent@buyer.test", "<"+quote.ID+"@seller.test>", "X-Number: 2"))
+		if now := s.replyKey(s.seller); now == "" || now == key {
+			t.Errorf("it has the key %q, and the first had %q: whoever read the first may count the second", now, key)
+		}
+	})
 	t.Run("many", func(t *testing.T) {
 		s := newScene(t)
 		_, quote := s.quoted()

@@ -55,10 +55,10 @@ const (
 )
 
 // Waiting lists what waits: messages that are held, events that the handler
-// failed on, offers that are left to the owner, letters that could not be sent or are beyond the hourly limit,
-// mails that came back, records that do not check out, replies in words,
-// messages of agents that have not been admitted, knocks, and mails that carry
-// no message.
+// failed on, offers that nobody answers, letters that could not be sent or are
+// beyond the hourly limit, mails that came back, records that do not check out,
+// replies in words, messages of agents that have not been admitted, knocks, mails
+// that carry no message, and webhooks that could not be told.
 func (in *Inbox) Waiting() ([]Waiting, error) {
 	var list []Waiting // the agent's own actions first: strangers fill the rest
 	err := in.view(func(tx *store.Tx) error {

@@ -342,24 +342,23 @@ func TestOvertaken(t *testing.T) {
 // since: nothing is done, and what is there now is shown.
 func TestChanged(t *testing.T) {
 	s := newScene(t)
-	_, quote := s.quoted()
-	s.repliedWith(quote, "Yes, we take it.")
-	old := s.only("reply")
-	b := s.signedIn()
+	s.do(s.Buyer, s.request("knock", "We buy mugs."))
+	old := s.only("knock")
 	check(t, s.Seller.Refuse(old.Key, ""))
-	s.repliedWith(quote, "No, we do not.")
-	if now := s.only("reply"); now.Key != old.Key {
+	s.Now = s.Now.Add(25 * time.Hour) // it may knock again
+	s.do(s.Buyer, s.request("knock", "We sell mugs."))
+	if now := s.only("knock"); now.Key != old.Key {
 		t.Fatalf("the key %q is not used again: %q", old.Key, now.Key)
 	}
-	form := s.decided(old, "count")
-	form.Set("confirm", "yes")
+	b := s.signedIn()
+	form := s.decided(old, "approve")
 	w := b.post("/inboxes/seller/waiting/decide", form)
 	page := read(t, w)
-	page.says("Nothing was done", "No, we do not.")
-	if buttons := offered(page); w.Code != http.StatusConflict || !buttons["count"] {
+	page.says("Nothing was done", "We sell mugs.")
+	if buttons := offered(page); w.Code != http.StatusConflict || !buttons["approve"] {
 		t.Errorf("%d with %v", w.Code, buttons)
 	}
-	s.only("reply")
+	s.only("knock")
 	for _, n := range page.all("input") {
 		if attr(n, "name") == "seen" {
 			form.Set("seen", attr(n, "value"))

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -38,8 +39,10 @@ func (s *Store) waiting(batch []*call) []*call {
 
 // commit runs a batch in one transaction. bbolt can undo only a whole
 // transaction, so when one call fails the others are run again without it. It
-// may have failed for what those before it do, and is told when that is durable.
+// may have failed for what those before it do: it is told when that is durable,
+// and where that fails, that it does.
 func (s *Store) commit(batch []*call) {
+	var broken error
 	for len(batch) > 0 {
 		failed, err := s.try(batch)
 		if failed < 0 {
@@ -48,6 +51,7 @@ func (s *Store) commit(batch []*call) {
 			} else {
 				s.failed.Add(1) // a full disk, above all; the next one may go through
 				err = fmt.Errorf("writing the store: %w", err)
+				broken = err
 			}
 			for _, c := range batch {
 				c.err <- err
@@ -55,7 +59,7 @@ func (s *Store) commit(batch []*call) {
 			return
 		}
 		c := batch[failed]
-		defer func() { c.err <- err }()
+		defer func() { c.err <- cmp.Or(broken, err) }()
 		batch = append(batch[:failed:failed], batch[failed+1:]...)
 	}
 }

@@ -19,8 +19,8 @@ const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 // form is refused before a daemon is asked.
 var (
 	idForm    = regexp.MustCompile(`^` + uuid + `$`)
-	keyForm   = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `(/[1-9])?|[0-9a-f]{16}|U[A-Z2-7]{55})$`)
-	replyForm = regexp.MustCompile(`^reply-` + uuid + `/[1-9]$`)
+	keyForm   = regexp.MustCompile(`^([a-z]+-)?(` + uuid + `(/[0-9a-f]{1,16})?|[0-9a-f]{16}|U[A-Z2-7]{55})$`)
+	replyForm = regexp.MustCompile(`^reply-` + uuid + `/[0-9a-f]{1,16}$`)
 )
 
 // parseID takes the id of a message or a thread.
